@@ -33,7 +33,7 @@ export function CommandButton({ name, address, whyNot: barrier, ...rest }: Comma
   const { whyNot } = useOperator();
   const [isOpen, setOpen] = useState(false);
   const command = commandOf(name);
-  const reason = whyNot(command.name) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
+  const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
   return (
     <>
       <Button kind={command.kind ?? 'second'} whyNot={reason} onClick={() => setOpen(true)}>
@@ -61,8 +61,10 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
   const change = useChange(`${command.method ?? 'POST'} ${address as `/api/ops/${string}`}`);
   const fields = fieldsOf(command);
   const failure = change.error instanceof CallFailure ? change.error : null;
-  const issues = new Map(failure?.details.map(({ field, issue }) => [field, issue]));
-  const isBeside = issues.size > 0 && fields.every(({ name }) => !issues.delete(name)) === false && issues.size === 0;
+  const issues = failure?.details ?? [];
+  const issueOf = ({ name }: CommandField): string | undefined =>
+    issues.find(({ field }) => field === name || field.endsWith(`.${name}`))?.issue;
+  const isBeside = issues.length > 0 && fields.filter(issueOf).length === issues.length;
   const problems = Object.fromEntries(fields.map((field) => [field.name, problemOf(field, values[field.name] ?? '')]));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -73,7 +75,7 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
       if (onDone) onDone(data);
       else toast(isProposal(data) ? text.proposed : (command.done ?? text.done));
     };
-    change.mutate({ body: { ...body, ...bodyOf(fields, values) } }, { onSuccess });
+    change.mutate({ body: { ...body, ...bodyOf(command, values) } }, { onSuccess });
   };
   return (
     <Dialog title={command.label} onClose={onClose}>
@@ -85,10 +87,7 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
             field={field}
             isFirst={index === 0}
             value={values[field.name] ?? ''}
-            error={
-              failure?.details.find((one) => one.field === field.name)?.issue ??
-              (isTried ? problems[field.name] : undefined)
-            }
+            error={issueOf(field) ?? (isTried ? problems[field.name] : undefined)}
             onChange={(value) => setValues({ ...values, [field.name]: value })}
           />
         ))}
@@ -120,7 +119,13 @@ function problemOf({ kind, isRequired = false }: CommandField, value: string): s
 }
 
 /** Fields without a value are left out. */
-function bodyOf(fields: readonly CommandField[], values: Values): object {
+function bodyOf({ fields = [], wrap }: Command, { reason, ...values }: Values): object {
+  const given = { ...(reason?.trim() && { reason: reason.trim() }) };
+  const typed = typedFields(fields, values);
+  return wrap === undefined ? { ...typed, ...given } : { [wrap]: [typed], ...given };
+}
+
+function typedFields(fields: readonly CommandField[], values: Values): object {
   const typed = fields
     .map(({ name, kind }) => [name, kind, (values[name] ?? '').trim()] as const)
     .filter(([, , value]) => value !== '');

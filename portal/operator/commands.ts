@@ -1,5 +1,6 @@
 import { CHANNELS } from '../../src/merchants/channels/channel.ts';
 import { RESOLUTIONS } from '../../src/withdrawals/states.ts';
+import { ADMINISTRATION } from './administration.ts';
 import { text } from './commands-text.ts';
 
 export type Values = readonly (readonly [value: string, caption: string])[];
@@ -10,13 +11,18 @@ export type CommandField = { name: string; label: string; hint?: string; isRequi
   | { kind: 'choice'; values: Values }
 );
 
-type Spec = {
+/** How a command is asked for and sent. */
+export type Spec = {
+  /** Where it is not the name of the command. */
+  permission?: string;
   method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   label: string;
   /** What follows from it. */
   help?: string;
   kind?: 'primary' | 'danger';
   fields?: readonly CommandField[];
+  /** The list of the body whose only element has the fields. */
+  wrap?: string;
   reason: 'required' | 'optional' | 'none';
   /** Of the toast afterwards. */
   done?: string;
@@ -121,7 +127,14 @@ const COMMANDS = {
   'proposal.withdraw': { label: text.withdraw, reason: 'optional' },
   'merchant.suspend': { label: text.suspend, help: text.suspendHelp, kind: 'danger', reason: 'required' },
   'merchant.resume': { label: text.resume, kind: 'primary', reason: 'required' },
-  'reconciliation.run': { label: text.run, reason: 'optional' },
+  'reconciliation.run': {
+    label: text.run,
+    fields: [
+      { name: 'day', label: text.day, kind: 'day', ...REQUIRED },
+      { name: 'channel', label: text.channel, kind: 'choice', values: CHANNEL_VALUES },
+    ],
+    reason: 'optional',
+  },
   'reconciliation.close': { label: text.closeIt, kind: 'primary', reason: 'required' },
   'receipt.decide': {
     label: text.decide,
@@ -150,10 +163,11 @@ const COMMANDS = {
     fields: [{ name: 'reference', label: text.providerReference, kind: 'text', ...REQUIRED }],
     reason: 'required',
   },
+  ...ADMINISTRATION,
 } as const satisfies Record<string, Spec>;
 
 export type CommandName = keyof typeof COMMANDS;
-export type Command = Spec & { name: CommandName };
+export type Command = Spec & { permission: string };
 
 /** The command of this name. */
-export const commandOf = (name: CommandName): Command => ({ name, ...COMMANDS[name] });
+export const commandOf = (name: CommandName): Command => ({ permission: name, ...COMMANDS[name] });

@@ -74,6 +74,42 @@ const routeTree = root.addChildren([
   createRoute({ ...at, path: '/bank-accounts/$id', component: viewPage('bankAccount') }),
   createRoute({
     ...at,
+    path: '/merchants',
+    component: lazyRouteComponent(() => import('./merchants/list.tsx'), 'Merchants'),
+  }),
+  createRoute({ ...at, path: '/merchants/$id', component: viewPage('merchant') }),
+  createRoute({
+    ...at,
+    path: '/reconciliation',
+    component: lazyRouteComponent(() => import('./reconciliation/days.tsx'), 'Reconciliation'),
+  }),
+  createRoute({
+    ...at,
+    path: '/discrepancies',
+    component: lazyRouteComponent(() => import('./reconciliation/discrepancies.tsx'), 'Discrepancies'),
+  }),
+  createRoute({
+    ...at,
+    path: '/receipts',
+    component: lazyRouteComponent(() => import('./reconciliation/receipts.tsx'), 'Receipts'),
+  }),
+  createRoute({
+    ...at,
+    path: '/holidays',
+    component: lazyRouteComponent(() => import('./holidays/page.tsx'), 'Holidays'),
+  }),
+  createRoute({
+    ...at,
+    path: '/operators',
+    component: lazyRouteComponent(() => import('./operators/list.tsx'), 'Operators'),
+  }),
+  createRoute({
+    ...at,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./audit/list.tsx'), 'Audit'),
+  }),
+  createRoute({
+    ...at,
     path: '/events/$eventId',
     component: lazyRouteComponent(() => import('./deliveries/event.tsx'), 'EventPage'),
   }),

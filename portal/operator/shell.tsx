@@ -29,7 +29,24 @@ const GROUPS: readonly Group[] = [
       { to: '/settlements', label: text.settlements, icon: 'bank' },
     ],
   },
+  {
+    title: text.reconciliation,
+    entries: [
+      { to: '/reconciliation', label: text.days, icon: 'calendar' },
+      { to: '/discrepancies', label: text.discrepancies, icon: 'columns' },
+      { to: '/receipts', label: text.receipts, icon: 'wallet' },
+    ],
+  },
   { title: text.webhooks, entries: [{ to: '/deliveries', label: text.deliveries, icon: 'send' }] },
+  {
+    title: text.administration,
+    entries: [
+      { to: '/merchants', label: text.merchants, icon: 'people' },
+      { to: '/holidays', label: text.holidays, icon: 'calendar' },
+      { to: '/operators', label: text.operators, icon: 'person' },
+      { to: '/audit', label: text.audit, icon: 'shield' },
+    ],
+  },
 ];
 
 const KEYS = [['/ Ctrl-K', text.keyFind]] as const;

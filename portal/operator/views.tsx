@@ -32,6 +32,11 @@ const VIEWS = {
     path: '/settlements',
     View: lazy(() => import('./settlements/view.tsx').then((file) => ({ default: file.SettlementView }))),
   },
+  merchant: {
+    label: text.merchant,
+    path: '/merchants',
+    View: lazy(() => import('./merchants/view.tsx').then((file) => ({ default: file.MerchantView }))),
+  },
   proposal: {
     label: text.proposal,
     path: '/proposals',

@@ -66,7 +66,7 @@ const FeeRule = z
   .meta({ id: 'OpsFeeRule' });
 
 /** A merchant's fees as operators see them. */
-const FeeSchedule = z.object({ current: z.array(FeeRule), scheduled: z.array(FeeRule) }).meta({ id: 'OpsFees' });
+export const FeeSchedule = z.object({ current: z.array(FeeRule), scheduled: z.array(FeeRule) }).meta({ id: 'OpsFees' });
 
 export function feeOperatorRoutes(deps: { db: Database }): Route[] {
   return settingRoutes(deps, {

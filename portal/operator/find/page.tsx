@@ -56,8 +56,10 @@ const text = catalogue(
 );
 
 /** The screens of hits. */
-const PATHS: Partial<Record<Hit['kind'], (hit: Hit) => string>> = {
+const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {
   delivery: ({ id }) => viewPath('delivery', id),
+  merchant: ({ id }) => viewPath('merchant', id),
+  receipt: ({ id }) => `/receipts${stringifySearch({ open: id })}`,
   transaction: ({ id }) => viewPath('transaction', id),
   withdrawal: ({ id }) => viewPath('withdrawal', id),
   settlement: ({ id }) => viewPath('settlement', id),
@@ -66,8 +68,7 @@ const PATHS: Partial<Record<Hit['kind'], (hit: Hit) => string>> = {
 
 /** A link to the screen of a hit, in its environment. */
 function HitLink({ hit }: { hit: Hit }) {
-  const path = PATHS[hit.kind]?.(hit);
-  if (path === undefined) return hit.title;
+  const path = PATHS[hit.kind](hit);
   const of = hit.environment ?? environment;
   const style = 'font-semibold text-brand hover:underline';
   if (of !== environment) {

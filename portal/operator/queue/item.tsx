@@ -46,8 +46,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandName>>>> 
 function bodyOf({ kind, id, environment, detail }: WorkItem): object {
   if (kind === 'CHANNEL_REQUEST') return { environment };
   if (kind === 'PAYOUT_OVERPAID') return id.startsWith('rcp_') ? {} : { withdrawalId: detail['withdrawalId'] ?? id };
-  const isDay = kind.startsWith('RECONCILIATION_');
-  return isDay ? { environment, day: detail['day'], channel: detail['channel'] } : {};
+  return kind.startsWith('RECONCILIATION_') ? { environment } : {};
 }
 
 /** An item of the queue: its facts and its decision. */
@@ -76,6 +75,7 @@ function PlainItem({ item }: { item: WorkItem }) {
                 name={name}
                 address={links[verb]}
                 body={bodyOf(item)}
+                initial={{ day: textOf(detail['day']) ?? '', channel: textOf(detail['channel']) ?? '' }}
                 whyNot={verb === 'activate' ? entered : undefined}
               />
             ),

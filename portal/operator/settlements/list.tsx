@@ -10,6 +10,7 @@ import { Page } from '../page.tsx';
 import { useRead, type Settlement } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ViewDrawer } from '../views.tsx';
+import { BankFileButton } from './bank-file.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -44,7 +45,7 @@ export function Settlements() {
   const state = useFilters(FILTERS);
   const settlements = useRead('GET /api/ops/settlements', { query: { ...state.query, environment } });
   return (
-    <Page title={text.title}>
+    <Page title={text.title} actions={<BankFileButton />}>
       <Listing
         label={text.title}
         state={state}

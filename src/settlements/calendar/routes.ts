@@ -83,7 +83,7 @@ function withDefaults({ startDate, endDate }: z.output<typeof CalendarQuery>, no
 const HolidayParams = z.strictObject({ holidayId: id });
 
 /** A holiday as operators see it. */
-const HolidayResponse = z
+export const HolidayResponse = z
   .object({
     holidayId: z.string(),
     ...holidayFields,

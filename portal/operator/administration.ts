@@ -1,0 +1,151 @@
+import { CHANNELS } from '../../src/merchants/channels/channel.ts';
+import { text } from './administration-text.ts';
+import { text as shared } from './commands-text.ts';
+import type { Spec, Values } from './commands.ts';
+
+const REQUIRED = { isRequired: true } as const;
+const same = (values: readonly string[]): Values => values.map((value) => [value, value]);
+
+const direction = (values: readonly string[]) =>
+  ({ name: 'direction', label: text.direction, kind: 'choice', values: same(values), ...REQUIRED }) as const;
+const channel = { name: 'channel', label: shared.channel, kind: 'choice', values: same(CHANNELS) } as const;
+const birr = (name: string, label: string) => ({ name, label, kind: 'birr', ...REQUIRED }) as const;
+const min = birr('min', text.min);
+const max = birr('max', text.max);
+const PROPOSED = { method: 'PUT', label: text.changeRule, help: text.proposedHelp, reason: 'required' } as const;
+
+const HOLIDAY_FIELDS = [
+  { name: 'date', label: text.date, kind: 'day', ...REQUIRED },
+  { name: 'name', label: text.name, kind: 'text', ...REQUIRED },
+  { name: 'nameAm', label: text.nameAm, kind: 'text' },
+  {
+    name: 'kind',
+    label: text.kind,
+    kind: 'choice',
+    values: [
+      ['closed', text.closed],
+      ['memorial', text.memorial],
+    ],
+    ...REQUIRED,
+  },
+] as const;
+const role = {
+  name: 'role',
+  label: text.role,
+  kind: 'choice',
+  values: same(['viewer', 'support', 'finance', 'admin']),
+  ...REQUIRED,
+} as const;
+const RECEIPT_FIELDS = [
+  birr('amount', text.amount),
+  { name: 'bankReference', label: shared.bankReference, kind: 'text', ...REQUIRED },
+] as const;
+
+/** The commands that administer, each under the name of its permission unless it has another. */
+export const ADMINISTRATION = {
+  'merchant.create': {
+    label: text.createMerchant,
+    kind: 'primary',
+    fields: [{ name: 'name', label: text.merchantName, kind: 'text', ...REQUIRED }],
+    reason: 'none',
+  },
+  'merchant.change-fees': {
+    ...PROPOSED,
+    wrap: 'rules',
+    fields: [
+      direction(['PAY_IN', 'PAY_OUT', 'SETTLEMENT']),
+      channel,
+      { name: 'basisPoints', label: text.basisPoints, hint: text.basisHint, kind: 'whole', ...REQUIRED },
+      { name: 'fixed', label: text.fixed, kind: 'birr' },
+      { name: 'min', label: text.min, kind: 'birr' },
+      { name: 'max', label: text.max, kind: 'birr' },
+      { name: 'taxBasisPoints', label: text.tax, kind: 'whole' },
+    ],
+  },
+  'merchant.change-limits': {
+    ...PROPOSED,
+    wrap: 'rules',
+    fields: [
+      direction(['PAY_IN', 'PAY_OUT']),
+      { ...channel, ...REQUIRED },
+      min,
+      max,
+      { name: 'daily', label: text.daily, kind: 'birr' },
+    ],
+  },
+  'merchant.change-review': {
+    ...PROPOSED,
+    fields: [
+      birr('largeAmount', text.largeAmount),
+      birr('twoPersonAmount', text.twoPersonAmount),
+      { name: 'perHourMax', label: text.perHourMax, kind: 'whole', ...REQUIRED },
+    ],
+  },
+  'merchant.change-settlement-limit': { ...PROPOSED, fields: [min, max] },
+  'key.invite': {
+    label: text.inviteKey,
+    help: text.inviteKeyHelp,
+    fields: [
+      { name: 'name', label: text.keyName, kind: 'text' },
+      { name: 'days', label: text.keyDays, kind: 'whole' },
+    ],
+    reason: 'none',
+  },
+  'key.revoke': { label: shared.revoke, kind: 'danger', reason: 'required' },
+  'holiday.add': {
+    label: text.addHoliday,
+    help: text.holidayHelp,
+    kind: 'primary',
+    fields: HOLIDAY_FIELDS,
+    reason: 'optional',
+  },
+  'holiday.change': {
+    method: 'PATCH',
+    label: text.change,
+    help: text.holidayHelp,
+    fields: [
+      ...HOLIDAY_FIELDS,
+      { name: 'confirmed', label: text.confirmed, kind: 'check' },
+      { name: 'active', label: text.active, kind: 'check' },
+    ],
+    reason: 'optional',
+  },
+  'holiday.remove': {
+    method: 'DELETE',
+    label: text.remove,
+    help: text.holidayHelp,
+    kind: 'danger',
+    reason: 'optional',
+  },
+  'operator.create': {
+    label: text.createOperator,
+    kind: 'primary',
+    fields: [
+      { name: 'name', label: text.name, kind: 'text', ...REQUIRED },
+      { name: 'email', label: text.email, kind: 'text', ...REQUIRED },
+      role,
+    ],
+    reason: 'none',
+  },
+  'operator.change': { method: 'PATCH', label: text.changeRole, fields: [role], reason: 'optional' },
+  'operator.activate': {
+    permission: 'operator.change',
+    method: 'PATCH',
+    label: text.activate,
+    reason: 'optional',
+  },
+  'operator.deactivate': {
+    permission: 'operator.change',
+    method: 'PATCH',
+    label: text.deactivate,
+    kind: 'danger',
+    reason: 'optional',
+  },
+  'operator.invite': { label: text.inviteAgain, reason: 'optional' },
+  'receipt.record-remittance': {
+    label: text.recordRemittance,
+    fields: [...RECEIPT_FIELDS, { ...channel, ...REQUIRED }],
+    reason: 'optional',
+  },
+  'receipt.record-unallocated': { label: text.recordUnallocated, fields: RECEIPT_FIELDS, reason: 'optional' },
+} as const satisfies Record<string, Spec>;

@@ -1,0 +1,130 @@
+import { useState } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Drawer } from '../../ui/dialog.tsx';
+import { Facts, Section } from '../../ui/facts.tsx';
+import { failureText } from '../../ui/feedback.tsx';
+import { text as frame } from '../../ui/frame-text.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Changes } from '../changes.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { useOperator } from '../operator.ts';
+import { Page } from '../page.tsx';
+import { EnvironmentBadge } from '../parts.tsx';
+import { useRead, type AuditEntry } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { saveAudit } from './export.ts';
+import { text } from './text.ts';
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
+  { id: 'operator', header: text.operator, narrow: 'second', cell: ({ operatorName }) => operatorName },
+  { id: 'action', header: text.action, cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+  {
+    id: 'environment',
+    header: shared.environment,
+    narrow: 'second',
+    cell: (row) => <EnvironmentBadge of={row.environment} />,
+  },
+  {
+    id: 'resource',
+    header: text.resource,
+    cell: ({ resourceId }) => <code className="font-mono text-xs">{resourceId}</code>,
+  },
+  { id: 'reason', header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
+];
+
+/** Every filter; `actions`: all that there are. */
+const filtersOf = (actions: readonly string[]): readonly Filter[] => [
+  { kind: 'days' },
+  { kind: 'one', name: 'action', label: text.action, values: actions.map((action) => [action, action] as const) },
+  {
+    kind: 'one',
+    name: 'environment',
+    label: shared.environment,
+    values: [
+      ['sandbox', frame.test],
+      ['live', frame.live],
+    ],
+  },
+  { kind: 'text', name: 'operatorId', label: text.operatorId },
+  { kind: 'text', name: 'resourceId', label: text.resource },
+  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+];
+
+/** Every change that operators made, in both environments. */
+export function Audit() {
+  const { permissions, denied } = useOperator();
+  const actions = [...permissions, ...denied.map(({ permission }) => permission)];
+  const state = useFilters(filtersOf(actions.toSorted()));
+  const entries = useRead('GET /api/ops/audit', { query: state.query });
+  const open = entries.data?.data.find(({ auditId }) => auditId === state.open);
+  return (
+    <Page title={text.title} actions={<ExportButton filter={state.chosen} />}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={entries}
+        columns={COLUMNS}
+        idOf={({ auditId }) => auditId}
+        empty={text.none}
+      />
+      {open && <EntryDrawer entry={open} onClose={state.close} />}
+    </Page>
+  );
+}
+
+function ExportButton({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
+  const [isBusy, setBusy] = useState(false);
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const isCut = await saveAudit(filter);
+      if (isCut) toast(text.cut);
+    } catch (error) {
+      toast(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button icon="download" isBusy={isBusy} onClick={() => void save()}>
+      {text.export}
+    </Button>
+  );
+}
+
+function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { auditId, action, operatorName, operatorId, proposedBy, resourceType, resourceId, merchantId } = entry;
+  return (
+    <Drawer key={auditId} title={action} onClose={onClose}>
+      <Section title={text.changes}>
+        <Changes before={entry.before} after={entry.after} />
+      </Section>
+      <Facts
+        rows={{
+          [text.at]: <Time at={entry.at} seconds />,
+          [text.operator]: (
+            <>
+              {operatorName} <Code value={operatorId} name={text.operatorId} />
+            </>
+          ),
+          [text.proposedBy]: proposedBy,
+          [shared.reason]: entry.reason,
+          [text.resource]: (
+            <>
+              {resourceType} <Code value={resourceId} name={text.resource} />
+            </>
+          ),
+          [shared.merchant]: merchantId && <Code value={merchantId} name={shared.merchantId} />,
+          [shared.environment]: entry.environment && <EnvironmentBadge of={entry.environment} />,
+          [text.requestId]: <Code value={entry.requestId} name={text.requestId} />,
+        }}
+      />
+    </Drawer>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'react';
+
+import { Badge } from '../../ui/badge.tsx';
+import { environment } from '../../ui/environment.ts';
+import { Section } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { List, type Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { useRead, type MerchantKey } from '../routes.ts';
+import { TokenDialog, tokenOf } from '../token-dialog.tsx';
+import { text } from './text.ts';
+
+function stateOf({ revokedAt, expiresAt }: MerchantKey): 'revoked' | 'expired' | 'valid' {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && new Date(expiresAt) < new Date() ? 'expired' : 'valid';
+}
+
+/** The keys of a merchant in this environment, and invitations to create one: no operator sees a key. */
+export function Keys({ merchantId }: { merchantId: string }) {
+  const [token, setToken] = useState<string | null>(null);
+  const query = useRead('GET /api/ops/merchants/:merchantId/keys', { params: { merchantId }, query: { environment } });
+  const columns: readonly Column<MerchantKey>[] = [
+    { id: 'name', header: text.name, cell: ({ name, keyId }) => name || keyId },
+    { id: 'key', header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+    { id: 'kind', header: text.keyKind, narrow: 'none', cell: ({ kind }) => kind },
+    {
+      id: 'state',
+      header: text.state,
+      narrow: 'second',
+      cell: (row) => <Badge tone={stateOf(row) === 'valid' ? 'good' : 'quiet'}>{text[stateOf(row)]}</Badge>,
+    },
+    {
+      id: 'lastUsedAt',
+      header: text.lastUsedAt,
+      cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never),
+    },
+    {
+      id: 'actions',
+      header: text.actions,
+      cell: ({ keyId, revokedAt }) =>
+        revokedAt === null && (
+          <CommandButton name="key.revoke" address={`/api/ops/merchants/${merchantId}/keys/${keyId}/revoke`} />
+        ),
+    },
+  ];
+  return (
+    <Section
+      title={text.keys}
+      actions={
+        <CommandButton
+          name="key.invite"
+          address={`/api/ops/merchants/${merchantId}/key-invitations`}
+          body={{ environment }}
+          onDone={(data) => setToken(tokenOf(data))}
+        />
+      }
+    >
+      <Loaded query={query} skeletonRows={2}>
+        {({ data: keys }) =>
+          keys.length === 0 ? (
+            <p className="text-quiet">{text.noKeys}</p>
+          ) : (
+            <List label={text.keys} columns={columns} rows={keys} idOf={({ keyId }) => keyId} />
+          )
+        }
+      </Loaded>
+      <TokenDialog token={token} onClose={() => setToken(null)} />
+    </Section>
+  );
+}

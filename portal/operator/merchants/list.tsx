@@ -1,0 +1,63 @@
+import { Badge } from '../../ui/badge.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { STATES } from '../kyc/text.ts';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { useRead, type Merchant } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { ViewDrawer } from '../views.tsx';
+import { text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'search', label: text.search },
+  {
+    kind: 'several',
+    name: 'status',
+    label: shared.status,
+    values: [
+      ['ACTIVE', text.ACTIVE],
+      ['SUSPENDED', text.SUSPENDED],
+    ],
+  },
+  { kind: 'several', name: 'kycStatus', label: text.verification, values: Object.entries(STATES) },
+];
+
+const COLUMNS: readonly Column<Merchant>[] = [
+  { id: 'name', header: text.name, cell: ({ name }) => name },
+  {
+    id: 'status',
+    header: shared.status,
+    narrow: 'second',
+    cell: ({ status }) => <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>{text[status]}</Badge>,
+  },
+  { id: 'verification', header: text.verification, cell: ({ kycStatus }) => STATES[kycStatus] ?? kycStatus },
+  {
+    id: 'merchantId',
+    header: shared.merchantId,
+    narrow: 'none',
+    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
+  },
+  { id: 'createdAt', header: text.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** Every merchant. */
+export function Merchants() {
+  const state = useFilters(FILTERS);
+  const merchants = useRead('GET /api/ops/merchants', { query: state.query });
+  return (
+    <Page title={text.title} actions={<CommandButton name="merchant.create" address="/api/ops/merchants" />}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={merchants}
+        columns={COLUMNS}
+        idOf={({ merchantId }) => merchantId}
+        empty={text.none}
+      />
+      {state.open && <ViewDrawer kind="merchant" id={state.open} onClose={state.close} />}
+    </Page>
+  );
+}

@@ -1,0 +1,168 @@
+import type { ReactNode } from 'react';
+
+import { Badge } from '../../ui/badge.tsx';
+import { Facts, Section } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { formatBirr, formatCount } from '../../ui/format.ts';
+import { List, type Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { birr } from '../parts.tsx';
+import { useRead, type FeeRule, type LimitRule } from '../routes.ts';
+import { text } from './text.ts';
+
+type Props = { merchantId: string };
+const settingOf = ({ merchantId }: Props, name: string): string => `/api/ops/merchants/${merchantId}/${name}`;
+
+/** Fields of a form from present values. */
+const typed = (values: Readonly<Record<string, string | number | null>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]));
+
+const money = (amount: number | null): ReactNode => amount !== null && formatBirr(amount);
+
+/** Where a rule comes from, and from when it holds. */
+function RuleState({ rule: { own, validFrom }, isScheduled }: { rule: FeeRule | LimitRule; isScheduled: boolean }) {
+  return (
+    <span className="flex flex-wrap items-center gap-1.5">
+      <Badge tone={own ? 'info' : 'quiet'}>{own ? text.own : text.standard}</Badge>
+      {isScheduled && (
+        <>
+          <Badge tone="warn">{text.scheduled}</Badge> <Time at={validFrom} />
+        </>
+      )}
+    </span>
+  );
+}
+
+type Rules<Rule> = { current: readonly Rule[]; scheduled: readonly Rule[] };
+type Row<Rule> = { rule: Rule; isScheduled: boolean };
+
+const rowsOf = <Rule,>({ current, scheduled }: Rules<Rule>): Row<Rule>[] => [
+  ...current.map((rule) => ({ rule, isScheduled: false })),
+  ...scheduled.map((rule) => ({ rule, isScheduled: true })),
+];
+
+/** What payments, withdrawals and settlements cost. */
+export function Fees(props: Props) {
+  const query = useRead('GET /api/ops/merchants/:merchantId/fees', { params: props });
+  const columns: readonly Column<Row<FeeRule>>[] = [
+    {
+      id: 'direction',
+      header: text.direction,
+      cell: ({ rule }) => [rule.direction, rule.channel].filter(Boolean).join(' '),
+    },
+    { id: 'rate', header: text.rate, align: 'end', cell: ({ rule }) => text.points(rule.basisPoints) },
+    { id: 'fixed', header: text.fixed, align: 'end', cell: ({ rule }) => money(rule.fixed) },
+    { id: 'min', header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
+    { id: 'max', header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
+    { id: 'tax', header: text.tax, align: 'end', cell: ({ rule }) => text.points(rule.taxBasisPoints) },
+    { id: 'rule', header: text.rule, cell: (row) => <RuleState {...row} /> },
+    {
+      id: 'actions',
+      header: text.actions,
+      cell: ({ rule: { direction, channel, basisPoints, fixed, min, max, taxBasisPoints } }) => (
+        <CommandButton
+          name="merchant.change-fees"
+          address={settingOf(props, 'fees')}
+          initial={typed({ direction, channel, basisPoints, fixed, min, max, taxBasisPoints })}
+        />
+      ),
+    },
+  ];
+  return (
+    <Section title={text.fees}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <List label={text.fees} columns={columns} rows={rowsOf(data)} idOf={({ rule }) => rule.feeRuleId} />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** The smallest and largest amounts of payments and withdrawals. */
+export function Limits(props: Props) {
+  const query = useRead('GET /api/ops/merchants/:merchantId/limits', { params: props });
+  const columns: readonly Column<Row<LimitRule>>[] = [
+    { id: 'direction', header: text.direction, cell: ({ rule }) => `${rule.direction} ${rule.channel}` },
+    { id: 'min', header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
+    { id: 'max', header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
+    { id: 'daily', header: text.daily, align: 'end', cell: ({ rule }) => money(rule.daily) },
+    { id: 'rule', header: text.rule, cell: (row) => <RuleState {...row} /> },
+    {
+      id: 'actions',
+      header: text.actions,
+      cell: ({ rule: { direction, channel, min, max, daily } }) => (
+        <CommandButton
+          name="merchant.change-limits"
+          address={settingOf(props, 'limits')}
+          initial={typed({ direction, channel, min, max, daily })}
+        />
+      ),
+    },
+  ];
+  return (
+    <Section title={text.limits}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <List label={text.limits} columns={columns} rows={rowsOf(data)} idOf={({ rule }) => rule.limitRuleId} />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** Which withdrawals operators review. */
+export function ReviewPolicy(props: Props) {
+  const query = useRead('GET /api/ops/merchants/:merchantId/review-policy', { params: props });
+  return (
+    <Section title={text.review}>
+      <Loaded query={query} skeletonRows={2}>
+        {({ data: { own, largeAmount, twoPersonAmount, perHourMax } }) => (
+          <>
+            <Facts
+              rows={{
+                [text.rule]: own ? text.own : text.standard,
+                [text.largeAmount]: birr(largeAmount),
+                [text.twoPersonAmount]: birr(twoPersonAmount),
+                [text.perHourMax]: formatCount(perHourMax),
+              }}
+            />
+            <CommandButton
+              name="merchant.change-review"
+              address={settingOf(props, 'review-policy')}
+              initial={typed({ largeAmount, twoPersonAmount, perHourMax })}
+            />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** The smallest and the largest settlement. */
+export function SettlementLimit(props: Props) {
+  const query = useRead('GET /api/ops/merchants/:merchantId/settlement-limit', { params: props });
+  return (
+    <Section title={text.settlementLimit}>
+      <Loaded query={query} skeletonRows={2}>
+        {({ data: { own, min, max } }) => (
+          <>
+            <Facts
+              rows={{
+                [text.rule]: own ? text.own : text.standard,
+                [text.min]: birr(min),
+                [text.max]: birr(max),
+              }}
+            />
+            <CommandButton
+              name="merchant.change-settlement-limit"
+              address={settingOf(props, 'settlement-limit')}
+              initial={typed({ min, max })}
+            />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,99 @@
+import { useState } from 'react';
+
+import { Badge } from '../../ui/badge.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { catalogue } from '../../ui/language.ts';
+import { List, type Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { useOperator } from '../operator.ts';
+import { Page } from '../page.tsx';
+import { Actions } from '../parts.tsx';
+import { useRead, type Operator } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { TokenDialog, tokenOf } from '../token-dialog.tsx';
+
+const text = catalogue(
+  {
+    title: 'Operators',
+    name: 'Name',
+    email: 'E-mail',
+    role: 'Role',
+    active: 'active',
+    inactive: 'inactive',
+    createdAt: 'Created at',
+    actions: 'Commands',
+    you: 'you',
+  },
+  {
+    title: 'ኦፕሬተሮች',
+    name: 'ስም',
+    email: 'ኢሜይል',
+    role: 'ሚና',
+    active: 'ንቁ',
+    inactive: 'የቆመ',
+    createdAt: 'የተፈጠረበት ጊዜ',
+    actions: 'ትዕዛዞች',
+    you: 'እርስዎ',
+  },
+);
+
+/** The people of the platform, their roles and invitations. */
+export function Operators() {
+  const [token, setToken] = useState<string | null>(null);
+  const { operatorId } = useOperator();
+  const operators = useRead('GET /api/ops/operators', {});
+  const showToken = (data: unknown): void => setToken(tokenOf(data));
+  const columns: readonly Column<Operator>[] = [
+    {
+      id: 'name',
+      header: text.name,
+      cell: (row) => (row.operatorId === operatorId ? `${row.name} (${text.you})` : row.name),
+    },
+    {
+      id: 'role',
+      header: text.role,
+      narrow: 'second',
+      cell: ({ role }) => <span className="whitespace-nowrap">{role}</span>,
+    },
+    { id: 'email', header: text.email, cell: ({ email }) => email },
+    {
+      id: 'active',
+      header: shared.status,
+      narrow: 'second',
+      cell: ({ active }) => <Badge tone={active ? 'good' : 'quiet'}>{active ? text.active : text.inactive}</Badge>,
+    },
+    { id: 'createdAt', header: text.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: 'actions', header: text.actions, cell: (row) => <RowActions operator={row} onToken={showToken} /> },
+  ];
+  return (
+    <Page
+      title={text.title}
+      actions={<CommandButton name="operator.create" address="/api/ops/operators" onDone={showToken} />}
+    >
+      <div className="card">
+        <Loaded query={operators}>
+          {({ data: rows }) => <List label={text.title} columns={columns} rows={rows} idOf={(row) => row.operatorId} />}
+        </Loaded>
+      </div>
+      <TokenDialog token={token} onClose={() => setToken(null)} />
+    </Page>
+  );
+}
+
+function RowActions({ operator, onToken }: { operator: Operator; onToken: (data: unknown) => void }) {
+  const address = `/api/ops/operators/${operator.operatorId}`;
+  return (
+    <Actions>
+      <CommandButton name="operator.change" address={address} initial={{ role: operator.role }} />
+      {operator.active ? (
+        <>
+          <CommandButton name="operator.invite" address={`${address}/invitations`} onDone={onToken} />
+          <CommandButton name="operator.deactivate" address={address} body={{ active: false }} />
+        </>
+      ) : (
+        <CommandButton name="operator.activate" address={address} body={{ active: true }} />
+      )}
+    </Actions>
+  );
+}

@@ -1,0 +1,152 @@
+import { Link } from '@tanstack/react-router';
+
+import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { lastDays } from '../../ui/days.ts';
+import { Drawer } from '../../ui/dialog.tsx';
+import { environment } from '../../ui/environment.ts';
+import { Facts, Section } from '../../ui/facts.tsx';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { formatCount, formatDay } from '../../ui/format.ts';
+import { Day, Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { FilterBar, useFilters, type Filter } from '../filters.tsx';
+import { Page } from '../page.tsx';
+import { Actions, birr } from '../parts.tsx';
+import { useRead, type ReconciledDay } from '../routes.ts';
+import { RESULTS, text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [{ kind: 'days', preset: text.lastWeek }];
+const DAYS_DEFAULT = 7;
+const TONES: Record<ReconciledDay['status'], Tone> = { CLEAN: 'good', DISCREPANCIES: 'bad', INCOMPLETE: 'warn' };
+const idOf = ({ day, channel }: ReconciledDay): string => `${day}:${channel}`;
+
+/** Every day and channel with the result of its comparison. */
+export function Reconciliation() {
+  const state = useFilters(FILTERS);
+  const { startDate, endDate } = state.chosen;
+  const days = startDate && endDate ? { startDate, endDate } : lastDays(DAYS_DEFAULT);
+  const compared = useRead('GET /api/ops/reconciliation', { query: { ...days, environment } });
+  const open = compared.data?.data.find((one) => idOf(one) === state.open);
+  return (
+    <Page
+      title={text.title}
+      actions={<CommandButton name="reconciliation.run" address="/api/ops/reconciliation/run" body={{ environment }} />}
+    >
+      <div className="card">
+        <FilterBar state={state} />
+        <Loaded query={compared}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title={text.none} />
+            ) : (
+              <DayTable days={data} onOpen={(id) => state.go({ open: id })} />
+            )
+          }
+        </Loaded>
+      </div>
+      {open && <DayDrawer of={open} onClose={state.close} />}
+    </Page>
+  );
+}
+
+type TableProps = { days: readonly ReconciledDay[]; onOpen: (id: string) => void };
+
+/** Days down, channels across. */
+function DayTable({ days, onOpen }: TableProps) {
+  const dates = [...new Set(days.map(({ day }) => day))].toSorted().toReversed();
+  const channels = CHANNELS.filter((channel) => days.some((one) => one.channel === channel));
+  return (
+    <div className="overflow-x-auto">
+      <table aria-label={text.label} className="w-full border-collapse text-start">
+        <thead>
+          <tr>
+            {[text.day, ...channels].map((header) => (
+              <th key={header} scope="col" className="border-b border-line px-3 py-2 text-start text-xs text-quiet">
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {dates.map((date) => (
+            <tr key={date} className="border-b border-line last:border-0">
+              <th scope="row" className="px-3 py-2 text-start font-normal">
+                <Day day={date} />
+              </th>
+              {channels.map((channel) => (
+                <td key={channel} className="px-3 py-2">
+                  <Result of={days.find((one) => one.day === date && one.channel === channel)} onOpen={onOpen} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TableProps['onOpen'] }) {
+  if (of === undefined) return '–';
+  const { status, discrepancies, isRunning, day, channel } = of;
+  return (
+    <button
+      type="button"
+      aria-label={`${formatDay(day)} ${channel}: ${RESULTS[status]}`}
+      className="inline-flex items-center gap-1.5 rounded-md px-1 py-0.5 hover:bg-sunken"
+      onClick={() => onOpen(idOf(of))}
+    >
+      <Badge tone={isRunning ? 'info' : TONES[status]}>{isRunning ? text.running : RESULTS[status]}</Badge>
+      {discrepancies > 0 && formatCount(discrepancies)}
+    </button>
+  );
+}
+
+function DayDrawer({ of, onClose }: { of: ReconciledDay; onClose: () => void }) {
+  const { day, channel, status, error, comparedAt, discrepancies, owed, temporalUrl } = of;
+  return (
+    <Drawer key={idOf(of)} title={`${channel}, ${formatDay(day)}`} onClose={onClose}>
+      {error !== null && <p lang="en">{error}</p>}
+      <Actions temporalUrl={temporalUrl}>
+        <CommandButton
+          name="reconciliation.run"
+          address="/api/ops/reconciliation/run"
+          body={{ environment }}
+          initial={{ day, channel }}
+        />
+      </Actions>
+      <Facts
+        rows={{
+          [text.state]: <Badge tone={TONES[status]}>{RESULTS[status]}</Badge>,
+          [text.discrepancies]: (
+            <Link to="/discrepancies" search={{ day, channel } as never} className="text-brand underline">
+              {formatCount(discrepancies)}
+            </Link>
+          ),
+          [text.compare]: comparedAt && <Time at={comparedAt} seconds />,
+          [text.owed]: birr(owed),
+        }}
+      />
+      <Sums title={text.theirs} sums={of.theirs} />
+      <Sums title={text.ours} sums={of.ours} />
+    </Drawer>
+  );
+}
+
+function Sums({ title, sums }: { title: string; sums: ReconciledDay['ours'] }) {
+  if (sums === null) return null;
+  const line = ({ count, amount }: { count: number; amount: number }): string =>
+    `${formatCount(count)} · ${birr(amount)}`;
+  return (
+    <Section title={title}>
+      <Facts
+        rows={{
+          [text.payments]: line(sums.payments),
+          [text.payouts]: line(sums.payouts),
+          [text.reversals]: line(sums.reversals),
+        }}
+      />
+    </Section>
+  );
+}

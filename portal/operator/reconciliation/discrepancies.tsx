@@ -1,0 +1,98 @@
+import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Drawer } from '../../ui/dialog.tsx';
+import { environment } from '../../ui/environment.ts';
+import { Facts } from '../../ui/facts.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Day, Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { Actions, birr } from '../parts.tsx';
+import { useRead, type Discrepancy } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { KINDS, text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  {
+    kind: 'one',
+    name: 'state',
+    label: text.state,
+    values: [
+      ['OPEN', text.open],
+      ['CLOSED', text.closed],
+    ],
+  },
+  { kind: 'one', name: 'kind', label: text.kind, values: Object.entries(KINDS) },
+  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS.map((one) => [one, one] as const) },
+  { kind: 'text', name: 'day', label: text.day },
+];
+
+const COLUMNS: readonly Column<Discrepancy>[] = [
+  { id: 'kind', header: text.kind, cell: ({ kind }) => KINDS[kind] },
+  {
+    id: 'state',
+    header: text.state,
+    narrow: 'second',
+    cell: ({ closedAt }) => (
+      <Badge tone={closedAt === null ? 'bad' : 'quiet'}>{closedAt === null ? text.open : text.closed}</Badge>
+    ),
+  },
+  { id: 'day', header: text.day, cell: ({ day }) => <Day day={day} /> },
+  { id: 'channel', header: shared.channel, narrow: 'second', cell: ({ channel }) => channel },
+  { id: 'order', header: text.order, cell: ({ orderId }) => <code className="font-mono text-xs">{orderId}</code> },
+  { id: 'ours', header: text.ours, align: 'end', narrow: 'none', cell: ({ ours }) => birr(ours) },
+  { id: 'theirs', header: text.theirs, align: 'end', narrow: 'none', cell: ({ theirs }) => birr(theirs) },
+];
+
+/** What statements of providers and our ledger do not agree on. */
+export function Discrepancies() {
+  const state = useFilters(FILTERS);
+  const query = { ...state.query, environment };
+  const discrepancies = useRead('GET /api/ops/reconciliation/discrepancies', { query });
+  const open = discrepancies.data?.data.find(({ discrepancyId }) => discrepancyId === state.open);
+  return (
+    <Page title={text.discrepancies}>
+      <Listing
+        label={text.discrepancies}
+        state={state}
+        query={discrepancies}
+        columns={COLUMNS}
+        idOf={({ discrepancyId }) => discrepancyId}
+        empty={text.noDiscrepancies}
+      />
+      {open && <DiscrepancyDrawer of={open} onClose={state.close} />}
+    </Page>
+  );
+}
+
+function DiscrepancyDrawer({ of, onClose }: { of: Discrepancy; onClose: () => void }) {
+  const { discrepancyId, kind, closedAt, providerReference } = of;
+  const address = `/api/ops/reconciliation/discrepancies/${discrepancyId}/close`;
+  return (
+    <Drawer key={discrepancyId} title={KINDS[kind]} onClose={onClose}>
+      <Actions>{closedAt === null && <CommandButton name="reconciliation.close" address={address} />}</Actions>
+      <Facts
+        rows={{
+          [text.day]: <Day day={of.day} />,
+          [shared.channel]: of.channel,
+          [text.type]: of.type,
+          [text.order]: <Code value={of.orderId} name={text.order} />,
+          [text.ours]: birr(of.ours),
+          [text.theirs]: birr(of.theirs),
+          [text.ourStatus]: of.ourStatus,
+          [text.account]: of.account,
+          [shared.providerReference]: providerReference && (
+            <Code value={providerReference} name={shared.providerReference} />
+          ),
+          [text.detectedAt]: <Time at={of.detectedAt} seconds />,
+          [text.closed]: closedAt && <Time at={closedAt} seconds />,
+          [text.closedBy]: of.closedBy,
+          [text.note]: of.resolutionNote,
+        }}
+      />
+    </Drawer>
+  );
+}

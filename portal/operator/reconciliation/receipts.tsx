@@ -1,0 +1,109 @@
+import { Badge } from '../../ui/badge.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Drawer } from '../../ui/dialog.tsx';
+import { environment } from '../../ui/environment.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { formatBirr } from '../../ui/format.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { Actions, birr } from '../parts.tsx';
+import { useRead, type Receipt } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'reference', label: text.bankReference },
+  { kind: 'one', name: 'waiting', label: text.waiting, values: [['true', text.yes]] },
+];
+
+const isWaiting = ({ kind, outcome, reversedAt }: Receipt): boolean =>
+  kind === 'UNALLOCATED' && outcome === null && reversedAt === null;
+
+function outcomeText(receipt: Receipt): string {
+  if (receipt.reversedAt !== null) return text.reversed;
+  return isWaiting(receipt) ? text.waiting : (receipt.outcome ?? '');
+}
+
+const COLUMNS: readonly Column<Receipt>[] = [
+  { id: 'reference', header: text.bankReference, cell: (row) => row.bankReference ?? row.providerReference },
+  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { id: 'kind', header: text.kind, cell: ({ kind }) => kind },
+  {
+    id: 'outcome',
+    header: text.outcome,
+    narrow: 'second',
+    cell: (row) => outcomeText(row) && <Badge tone={isWaiting(row) ? 'warn' : 'quiet'}>{outcomeText(row)}</Badge>,
+  },
+  { id: 'channel', header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { id: 'bookedAt', header: text.bookedAt, cell: ({ bookedAt }) => <Time at={bookedAt} /> },
+];
+
+/** The money that arrived at the bank, and what it is. */
+export function Receipts() {
+  const state = useFilters(FILTERS);
+  const receipts = useRead('GET /api/ops/receipts', { query: { ...state.query, environment } });
+  return (
+    <Page
+      title={text.receipts}
+      actions={
+        <>
+          <CommandButton
+            name="receipt.record-remittance"
+            address="/api/ops/receipts/remittances"
+            body={{ environment }}
+          />
+          <CommandButton
+            name="receipt.record-unallocated"
+            address="/api/ops/receipts/unallocated"
+            body={{ environment }}
+          />
+        </>
+      }
+    >
+      <Listing
+        label={text.receipts}
+        state={state}
+        query={receipts}
+        columns={COLUMNS}
+        idOf={({ receiptId }) => receiptId}
+        empty={text.noReceipts}
+      />
+      {state.open && <ReceiptDrawer receiptId={state.open} onClose={state.close} />}
+    </Page>
+  );
+}
+
+function ReceiptDrawer({ receiptId, onClose }: { receiptId: string; onClose: () => void }) {
+  const receipt = useRead('GET /api/ops/receipts/:receiptId', { params: { receiptId } }).data?.data;
+  return (
+    <Drawer key={receiptId} title={receiptId} onClose={onClose}>
+      {receipt && (
+        <>
+          <Actions>
+            {receipt.reversedAt === null && (
+              <CommandButton name="receipt.decide" address={`/api/ops/receipts/${receiptId}/decide`} />
+            )}
+          </Actions>
+          <Facts
+            rows={{
+              [shared.amount]: birr(receipt.amount),
+              [text.kind]: receipt.kind,
+              [text.outcome]: outcomeText(receipt),
+              [shared.channel]: receipt.channel,
+              [text.bankReference]: receipt.bankReference && (
+                <Code value={receipt.bankReference} name={text.bankReference} />
+              ),
+              [shared.providerReference]: receipt.providerReference,
+              [shared.withdrawal]: receipt.withdrawalId,
+              [text.bookedAt]: <Time at={receipt.bookedAt} seconds />,
+            }}
+          />
+        </>
+      )}
+    </Drawer>
+  );
+}
