@@ -14,6 +14,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'api_key',
     'invitation',
     'membership',
+    'merchant_audit',
     'operator',
     'operator_audit',
     'proposal',

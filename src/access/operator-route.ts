@@ -22,7 +22,7 @@ import { auditOfProposal, createProposal, ensureUnchanged, presentProposal, type
 type OperatorAuth = ReturnType<typeof requirePermission>;
 
 /** The response to an operator's command, and its audit row without action and reason; null: nothing has changed. */
-export type OperatorResult = RouteResult<unknown> & { audit: AuditedChange | null };
+export type OperatorResult = Omit<RouteResult<unknown>, 'audit'> & { audit: AuditedChange | null };
 
 type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Omit<
   WriteRoute<OperatorAuth, P, Q, B>,

@@ -2,7 +2,8 @@ import { Counter } from 'prom-client';
 import { z } from 'zod';
 
 import type { Registry } from '../http/metrics.ts';
-import { readRoute, type CompletedRequest, type Route } from '../http/route.ts';
+import { readRoute, type Route } from '../http/route.ts';
+import type { CompletedRequest } from '../http/server.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Database, type Queryable } from '../lib/db.ts';
 import { deleteInBatches } from '../lib/delete-in-batches.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
+import { recordMerchantAudit } from '../access/merchant-audit.ts';
 import { createRequestLog } from '../access/request-log.ts';
 import type { Config } from '../config.ts';
 import { createKeyIdentification } from '../http/auth.ts';
@@ -79,6 +80,7 @@ export async function startApi(config: Config, options: ApiOptions) {
     findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
+    recordAudit: recordMerchantAudit,
     queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(poolMax / 2) }),
     trustProxy: config.TRUSTED_PROXY_COUNT,
     baseUrl: config.PUBLIC_BASE_URL,

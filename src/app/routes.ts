@@ -39,6 +39,7 @@ import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
+import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
@@ -199,7 +200,7 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
-    portalRoutes: [portalRoutes, securityRoutes, teamRoutes, keyRoutes].flatMap((routesOfPeople) =>
+    portalRoutes: [portalRoutes, securityRoutes, teamRoutes, keyRoutes, merchantAuditRoutes].flatMap((routesOfPeople) =>
       routesOfPeople({ ...deps, portalUrl: portalUrlOf(config) }),
     ),
     routers: [createCheckoutPages(deps), callbacks],

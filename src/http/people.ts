@@ -21,3 +21,41 @@ export const PERMISSIONS_OF_PEOPLE = [
   'audit:read-all',
 ] as const;
 export type PersonPermission = (typeof PERMISSIONS_OF_PEOPLE)[number];
+
+/**
+ * What the merchant's audit log records of its keys and people: changes of keys, people, configuration, verification and the
+ * bank account, money out, and what is sent again. Not recorded is what its own rows already record (payments, reports),
+ * and what concerns only the person who does it. `audit` of a route names its action; test/portal/audited-routes.test.ts
+ * has the reason of each route without one.
+ */
+export const MERCHANT_ACTIONS = [
+  'key.create',
+  'key.rotate',
+  'key.revoke',
+  'member.invite',
+  'member.revoke-invitation',
+  'member.join',
+  'member.change-role',
+  'member.remove',
+  'password.change',
+  'two-factor.turn-on',
+  'two-factor.turn-off',
+  'two-factor.renew-codes',
+  'channel.switch',
+  'kyc.save',
+  'kyc.add-document',
+  'kyc.submit',
+  'bank-account.link',
+  'withdrawal.create',
+  'withdrawal.cancel',
+  'settlement.create',
+  'settlement.cancel',
+  'webhook.create',
+  'webhook.change',
+  'webhook.rotate-secret',
+  'webhook.delete',
+  'event.resend',
+  'event.resend-many',
+  'event.cancel-resend',
+] as const;
+export type MerchantAction = (typeof MERCHANT_ACTIONS)[number];

@@ -7,6 +7,7 @@ import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { maskPhones } from '../lib/mask.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
+import { auditRow, type AuditRow } from './audit.ts';
 import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { Limits } from './limits.ts';
@@ -28,6 +29,8 @@ import { createValidator, readQuery } from './validate.ts';
 export type Identify = (ctx: Context, route: Route) => Promise<Caller | null>;
 
 export type PipelineDeps = {
+  /** Adds a row to the merchant's audit log. */
+  recordAudit: (tx: UnitOfWork, row: AuditRow) => Promise<void>;
   identify: Identify;
   limits: Limits;
   runInTransaction: RunInTransaction;
@@ -147,7 +150,13 @@ function validate(route: Route): RouteMiddleware {
     const { body, caller, requestId, draining } = ctx.state;
     const parts = check({ params: ctx['params'], query: readQuery(ctx.querystring), body });
     // Only the few handlers that wait create a signal.
-    ctx.state.input = { ...parts, caller, requestId, signal: () => AbortSignal.any([draining, hungUp(ctx)]) };
+    ctx.state.input = {
+      ...parts,
+      caller,
+      requestId,
+      address: ctx.ip,
+      signal: () => AbortSignal.any([draining, hungUp(ctx)]),
+    };
     await next();
   };
 }
@@ -254,10 +263,15 @@ function inTransaction({ runInTransaction, idempotency }: PipelineDeps): RouteMi
     });
 }
 
-function run(route: Route, { clock }: PipelineDeps): RouteMiddleware {
+function run(route: Route, { clock, recordAudit }: PipelineDeps): RouteMiddleware {
   return async ({ state }, next) => {
     const input = { ...state.input, at: clock() };
-    state.result = 'write' in route ? await route.handle({ ...input, tx: state.tx }) : await route.handle(input);
+    if ('write' in route) {
+      const result = await route.handle({ ...input, tx: state.tx });
+      const row = route.audit ? auditRow(input, route.audit, result.audit) : null;
+      if (row) await recordAudit(state.tx, row);
+      state.result = result;
+    } else state.result = await route.handle(input);
     await next();
   };
 }

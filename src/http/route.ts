@@ -6,7 +6,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { UploadRule } from './body.ts';
-import type { MemberRole, PersonPermission } from './people.ts';
+import type { MemberRole, MerchantAction, PersonPermission } from './people.ts';
 
 /** The permissions of keys. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
@@ -78,21 +78,6 @@ export function hasPermission(caller: Caller, permission: PersonPermission): boo
   return caller.kind !== 'user' || caller.permissions.includes(permission);
 }
 
-/** A request with a merchant's key, once it has its response. */
-export type CompletedRequest = {
-  requestId: string;
-  caller: KeyCaller;
-  method: string;
-  /** The pattern of its path. */
-  route: string;
-  status: number;
-  errorCode: string | null;
-  durationMs: number;
-  /** Of the caller. */
-  address: string;
-  at: Date;
-};
-
 /** `meskot <noun> <verb>` for a route; the fields of its query or body are the options. */
 export type CliCommand = {
   /** `withdrawals approve`; `work list --stalled` is that option of `work list`. */
@@ -125,6 +110,19 @@ export type RouteResult<Data> = {
   message: string;
   data: Data;
   pagination?: Pagination;
+  /** The details of the row that a route with `audit` adds to the merchant's audit log; null: nothing has changed. */
+  audit?: AuditedFields | null;
+};
+
+/** What a change was about. Never a secret, and nothing that a role with `audit:read` must not see. */
+export type AuditedFields = {
+  /** The id in the path unless given. */
+  resourceId?: string;
+  /** null: the change is of both environments. */
+  environment?: null;
+  /** The fields that differ. */
+  before?: Readonly<Record<string, unknown>>;
+  after?: Readonly<Record<string, unknown>>;
 };
 
 /** `data` already as JSON text, sent without validation. Tests compare it with its schema. */
@@ -169,6 +167,8 @@ type CallerOf<Auth extends RouteAuth> = {
 
 export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
   requestId: string;
+  /** IP address of the caller. */
+  address: string;
   /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
   signal: () => AbortSignal;
   /** The time, by the database's clock, at which its handler started. */
@@ -257,6 +257,8 @@ export type WriteRoute<
    * and wait for their turn before they take a database connection.
    */
   serialize?: 'merchantBalance';
+  /** What the merchant's audit log calls the change: its row is written in the same transaction. */
+  audit?: MerchantAction;
   handle: (
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { tx: UnitOfWork },
   ) => Promise<RouteResult<unknown>>;

@@ -21,7 +21,7 @@ import { createIdempotency } from './idempotency.ts';
 import { httpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware, type PipelineDeps, type RequestState } from './pipeline.ts';
 import { errorText, JSON_HEADERS, rejectUnknown, resultText, sendJson, toAppError } from './response.ts';
-import type { CompletedRequest, Route } from './route.ts';
+import type { KeyCaller, Route } from './route.ts';
 
 /** Limit of the request line and all headers; beyond it, 431. */
 const HEADER_BYTES_MAX = 16_384;
@@ -31,9 +31,24 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const DRAIN_DEADLINE_MS = 15_000;
 
+/** A request with a merchant's key, once it has its response. */
+export type CompletedRequest = {
+  requestId: string;
+  caller: KeyCaller;
+  method: string;
+  /** The pattern of its path. */
+  route: string;
+  status: number;
+  errorCode: string | null;
+  durationMs: number;
+  /** Of the caller. */
+  address: string;
+  at: Date;
+};
+
 /** The dependencies of the HTTP process. */
 export type ApiServerDeps = Readiness &
-  Pick<PipelineDeps, 'identify' | 'limits'> & {
+  Pick<PipelineDeps, 'identify' | 'limits' | 'recordAudit'> & {
     /** The route table: the source of validation, limits, docs and tests. */
     routes: Route[];
     /** Pages and providers' callbacks: plain Koa with their own bodies and responses; thrown errors become envelopes. */

@@ -11,6 +11,7 @@ const WRITTEN_ONCE = [
   'fee_rule',
   'kyc_document',
   'limit_rule',
+  'merchant_audit',
   'operator_audit',
   'provider_callback',
   'timeline',

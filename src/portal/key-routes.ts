@@ -46,6 +46,7 @@ function readingRoutes({ db, pepper }: Deps): Route[] {
     writeRoute('POST /api/portal/keys', {
       ...WRITE,
       operationId: 'createKey',
+      audit: 'key.create',
       summary: 'Create a key; its secret is returned once',
       description:
         'A live key works once the merchant is verified; until then it is not created. In live a key has no scope that your role lacks.',
@@ -67,7 +68,7 @@ function readingRoutes({ db, pepper }: Deps): Route[] {
             createdBy: caller.userId,
           },
         );
-        return presentCreated(created, 'Key created');
+        return presentCreated(created, 'Key created', {});
       },
     }),
   ];
@@ -80,6 +81,7 @@ function changingRoutes({ pepper }: Deps): Route[] {
       ...WRITE,
       ...one,
       operationId: 'rotateKey',
+      audit: 'key.rotate',
       summary: 'Create a successor of a key; both work until the overlap ends. The secret is returned once',
       body: KeyRotation,
       responses: { 201: schema.CreatedKey },
@@ -87,24 +89,27 @@ function changingRoutes({ pepper }: Deps): Route[] {
       handle: async ({ tx: { trx }, caller, params: { keyId }, body, at }) => {
         const old = await findKey(trx, { id: keyId, ...scopeOf(caller) });
         await ensureMayHold(trx, { caller, at }, scopesOf(old));
+        const overlapHours = body.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
         const created = await rotateKey(
           { trx, pepper, clock: () => at },
-          { keyId, overlapHours: body.overlapHours ?? ROTATION_OVERLAP_HOURS.default, createdBy: caller.userId },
+          { keyId, overlapHours, createdBy: caller.userId },
         );
-        return presentCreated(created, 'Key rotated');
+        return presentCreated(created, 'Key rotated', { successorOf: keyId, overlapHours });
       },
     }),
     writeRoute('POST /api/portal/keys/:keyId/revoke', {
       ...WRITE,
       ...one,
       operationId: 'revokeKey',
+      audit: 'key.revoke',
       summary: 'Revoke a key; it is rejected within 5 s',
       responses: { 200: schema.PersonsKey },
       handle: async ({ tx: { trx }, caller, params: { keyId }, at }) => {
         if (caller.environment === 'live') ensurePermission(caller, 'live-keys:write');
         await findKey(trx, { id: keyId, ...scopeOf(caller) });
-        const { key } = await revokeKey({ trx, clock: () => at }, keyId);
-        return { message: 'Key revoked', data: presentKey(key) };
+        const { key, ended } = await revokeKey({ trx, clock: () => at }, keyId);
+        const audit = ended ? { before: { name: key.name } } : null;
+        return { message: 'Key revoked', data: presentKey(key), audit };
       },
     }),
   ];
@@ -130,7 +135,9 @@ async function ensureMayHold(
   throw new AppError('KYC_REQUIRED', `Live keys can be created once ${what}.`, { details });
 }
 
-function presentCreated({ key, secret }: { key: ApiKey; secret: string }, message: string) {
+function presentCreated({ key, secret }: { key: ApiKey; secret: string }, message: string, more: object) {
   const data = { ...presentKey(key), secret };
-  return { status: 201, message: `${message}. Store it now: it is not returned again`, data };
+  const { id: resourceId, name, kind, scopes, ipRanges, expiresAt } = key;
+  const audit = { resourceId, after: { name, kind, scopes, ipRanges, expiresAt, ...more } };
+  return { status: 201, message: `${message}. Store it now: it is not returned again`, data, audit };
 }

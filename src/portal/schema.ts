@@ -6,8 +6,9 @@ import { STEP_UP_MS } from '../access/users/identify.ts';
 import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
 import type { Session } from '../access/users/sessions.ts';
 import type { Membership } from '../access/users/users.ts';
-import { MEMBER_ROLES } from '../http/people.ts';
-import { plainText, emailText, instant } from '../lib/fields.ts';
+import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
+import { plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
+import { dateParam, pageQuery } from '../lib/pagination.ts';
 import { InvitedMerchantKey } from '../merchants/schema.ts';
 
 const Role = z.enum(MEMBER_ROLES);
@@ -156,3 +157,32 @@ export const NewKey = InvitedMerchantKey.omit({ environment: true });
 export const KeyParams = z.strictObject({ keyId: id });
 export const PersonsKey = MerchantKey.omit({ createdBy: true });
 export const CreatedKey = PersonsKey.extend({ secret: z.string().describe('Returned once') });
+
+const changed = z.record(z.string(), z.unknown()).nullable();
+
+/** A row of the merchant's audit log. */
+export const MerchantAuditEntry = z.object({
+  auditId: z.string(),
+  environment: z.enum(['sandbox', 'live']).nullable().describe('null: the change is of both'),
+  actor: z.string().describe('usr_… or key_…'),
+  actorName: z.string().nullable(),
+  action: z.enum(MERCHANT_ACTIONS),
+  resourceId: z.string().nullable(),
+  before: changed.describe('The fields that differ, before the change'),
+  after: changed,
+  address: z.string().describe('IP address of the request'),
+  requestId: z.string(),
+  at: instant,
+});
+
+const auditedId = patternText(64, /^[\w-]{1,64}$/, mustBe('an id: letters, digits, - and _'));
+
+export const MerchantAuditFilterQuery = z.strictObject({
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  actor: auditedId.optional(),
+  action: z.enum(MERCHANT_ACTIONS).optional(),
+  resourceId: auditedId.optional(),
+  requestId: auditedId.optional(),
+});
+export const MerchantAuditQuery = MerchantAuditFilterQuery.extend(pageQuery);

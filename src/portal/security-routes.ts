@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { recordMerchantAudit } from '../access/merchant-audit.ts';
 import { hashPassword, isPassword, passwordIssue } from '../access/users/passwords.ts';
 import { endSession, endSessions, listSessions, recordStepUp, type SessionRow } from '../access/users/sessions.ts';
 import {
@@ -12,12 +13,14 @@ import {
   setTwoFactor,
 } from '../access/users/totp.ts';
 import { changeUser, findUser } from '../access/users/users.ts';
+import { auditRow } from '../http/audit.ts';
+import type { MerchantAction } from '../http/people.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { invalid, notFound } from '../lib/errors.ts';
 import { enqueueMail } from '../outbox/mail.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
+import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { securityMail } from './mails.ts';
 import { replacePassword } from './replace-password.ts';
 import { readMe } from './routes.ts';
@@ -54,14 +57,16 @@ function accountRoutes(deps: SecurityDeps): Route[] {
       summary: 'Change your password; all other sessions end',
       body: schema.PasswordChange,
       responses: { 200: z.null() },
-      handle: async ({ caller, body, at }) => {
+      handle: async ({ body, ...request }) => {
+        const { caller, at } = request;
         const { userId, sessionId } = caller;
         const { email, name } = await findUser(deps.db, userId);
         ensureStrong(body.newPassword, [email, name]);
         const passwordHash = await hashPassword(body.newPassword);
-        const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
+        const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user, tx) => {
           if (!(await isPassword(user.passwordHash, body.currentPassword))) return false;
           await replacePassword(trx, deps.keyRing, { user, passwordHash, at, keepSession: sessionId });
+          await recordOwnChange(tx, request, 'password.change');
           return true;
         });
         if (!isRight) throw invalid('currentPassword', 'is wrong');
@@ -80,6 +85,16 @@ function accountRoutes(deps: SecurityDeps): Route[] {
       },
     }),
   ];
+}
+
+/** In the audit log of the active merchant, by a route that opens its own transaction. */
+async function recordOwnChange(
+  tx: UnitOfWork,
+  request: Parameters<typeof auditRow>[0],
+  action: MerchantAction,
+): Promise<void> {
+  const row = auditRow(request, action);
+  if (row) await recordMerchantAudit(tx, row);
 }
 
 const ISSUES = {
@@ -124,13 +139,15 @@ function appRoutes(deps: SecurityDeps): Route[] {
       summary: 'Turn two-factor authentication on with a code of the app; the recovery codes are returned once',
       body: schema.Code,
       responses: { 201: schema.RecoveryCodes },
-      handle: async ({ caller, body: { code }, at }) => {
+      handle: async ({ body: { code }, ...request }) => {
+        const { caller, at } = request;
         let recoveryCodes: string[] = [];
-        await ensureCode(deps, { ...caller, at }, async (trx, user) => {
+        await ensureCode(deps, { ...caller, at }, async (trx, user, tx) => {
           if (user.totpEnabledAt !== null || !(await acceptCode(trx, keyRing, { user, code }))) return false;
           await setTwoFactor(trx, user.id, at);
           await recordStepUp(trx, caller.sessionId, at);
           recoveryCodes = await renewRecoveryCodes(trx, user.id, at);
+          await recordOwnChange(tx, request, 'two-factor.turn-on');
           return true;
         });
         return { status: 201, message: 'Two-factor authentication is on', data: { recoveryCodes } };
@@ -139,6 +156,7 @@ function appRoutes(deps: SecurityDeps): Route[] {
     writeRoute(`POST ${PATH}/two-factor/off`, {
       ...PERSON,
       operationId: 'turnTwoFactorOff',
+      audit: 'two-factor.turn-off',
       summary: 'Turn two-factor authentication off',
       stepUp: 'always',
       responses: { 200: z.null() },
@@ -158,6 +176,7 @@ function codeRoutes(deps: SecurityDeps): Route[] {
     writeRoute(`POST ${PATH}/recovery-codes`, {
       ...PERSON,
       operationId: 'renewRecoveryCodes',
+      audit: 'two-factor.renew-codes',
       summary: 'Replace the recovery codes; the new ones are returned once',
       stepUp: 'always',
       responses: { 201: schema.RecoveryCodes },

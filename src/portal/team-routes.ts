@@ -9,6 +9,7 @@ import {
 } from '../access/users/team.ts';
 import type { UserToken } from '../access/users/tokens.ts';
 import { findUser } from '../access/users/users.ts';
+import { changedFields } from '../http/audit.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
@@ -22,6 +23,9 @@ type Deps = { db: Database; keyRing: KeyRing; portalUrl: string };
 const READ = { tag: 'Portal', auth: { by: 'member', permission: 'team:read' } } as const;
 /** A role counts in both environments, so each change needs a code. */
 const WRITE = { tag: 'Portal', auth: { by: 'member', permission: 'team:write' }, stepUp: 'always' } as const;
+
+/** In the audit log. */
+const EVERYWHERE = { environment: null };
 
 /** The members of a merchant and the invitations to it. */
 export function teamRoutes(deps: Deps): Route[] {
@@ -46,6 +50,7 @@ function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
     writeRoute('POST /api/portal/team/invitations', {
       ...WRITE,
       operationId: 'inviteMember',
+      audit: 'member.invite',
       summary: 'Invite somebody by mail; the link works once, for 3 days',
       description: 'Only owners invite owners. Earlier invitations of the address end.',
       body: schema.NewMember,
@@ -60,18 +65,20 @@ function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
         const link = `${portalUrl}/invitation?${new URLSearchParams({ token }).toString()}`;
         const about = { merchantName: merchant.name, inviterName: inviter.name, role: body.role, link };
         await enqueueMail(trx, keyRing, { recipient: body.email, ...invitationMail(inviter.language, about) });
-        return { status: 201, message: 'Invitation sent', data: presentInvitation(row) };
+        const audit = { ...EVERYWHERE, resourceId: row.id, after: body };
+        return { status: 201, message: 'Invitation sent', data: presentInvitation(row), audit };
       },
     }),
     writeRoute('POST /api/portal/team/invitations/:invitationId/revoke', {
       ...WRITE,
       operationId: 'revokeMemberInvitation',
+      audit: 'member.revoke-invitation',
       summary: 'Revoke an invitation that was not accepted',
       params: schema.InvitationParams,
       responses: { 200: z.null() },
       handle: async ({ tx: { trx }, caller, params, at }) => {
-        await revokeMemberInvitation(trx, { caller, at }, params.invitationId);
-        return { message: 'Invitation revoked', data: null };
+        const { email, role } = await revokeMemberInvitation(trx, { caller, at }, params.invitationId);
+        return { message: 'Invitation revoked', data: null, audit: { ...EVERYWHERE, before: { email, role } } };
       },
     }),
   ];
@@ -82,6 +89,7 @@ function memberRoutes(): Route[] {
     writeRoute('PATCH /api/portal/team/:userId', {
       ...WRITE,
       operationId: 'changeMember',
+      audit: 'member.change-role',
       summary: 'Change the role of a member, from the next request on',
       description: 'Only owners make and change owners; the last owner stays one.',
       params: schema.MemberParams,
@@ -89,20 +97,22 @@ function memberRoutes(): Route[] {
       responses: { 200: schema.Member },
       errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, params, body, at }) => {
-        const { after } = await changeMember(trx, { caller, at }, { ...params, ...body });
-        return { message: 'Role changed', data: after };
+        const { before, after } = await changeMember(trx, { caller, at }, { ...params, ...body });
+        const changed = changedFields(before, after);
+        return { message: 'Role changed', data: after, audit: changed && { ...EVERYWHERE, ...changed } };
       },
     }),
     writeRoute('DELETE /api/portal/team/:userId', {
       ...WRITE,
       operationId: 'removeMember',
+      audit: 'member.remove',
       summary: 'Remove a member, from the next request on',
       params: schema.MemberParams,
       responses: { 200: z.null() },
       errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, params, at }) => {
-        await changeMember(trx, { caller, at }, { ...params, role: null });
-        return { message: 'Member removed', data: null };
+        const { email, role } = (await changeMember(trx, { caller, at }, { ...params, role: null })).before;
+        return { message: 'Member removed', data: null, audit: { ...EVERYWHERE, before: { email, role } } };
       },
     }),
   ];

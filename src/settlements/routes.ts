@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { changedFields } from '../http/audit.ts';
 import { actorOf, readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
@@ -34,6 +35,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
     writeRoute('POST /api/checkout/settlement', {
       ...WRITE,
       operationId: 'createSettlement',
+      audit: 'settlement.create',
       stepUp: 'live',
       summary: 'Request a settlement to the linked bank account; its amount is reserved at once',
       description:
@@ -51,12 +53,16 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
         const wanted = { ...body, requestedBy: actorOf(caller) };
         const { row, isNew } = await createSettlement({ tx, clock }, scopeOf(caller), wanted);
         const message = isNew ? 'Settlement requested' : 'This settlement was requested before';
-        return { status: isNew ? 202 : 200, message, data: presentSettlement(row) };
+        const data = presentSettlement(row);
+        const { settlementId: resourceId, requestId, amount } = data;
+        const audit = isNew ? { resourceId, after: { requestId, amount } } : null;
+        return { status: isNew ? 202 : 200, message, data, audit };
       },
     }),
     writeRoute('POST /api/checkout/settlement/:settlementId/cancel', {
       ...WRITE,
       operationId: 'cancelSettlement',
+      audit: 'settlement.cancel',
       summary: 'Cancel a settlement that is not decided yet',
       params: schema.SettlementParams,
       responses: { 200: schema.Settlement },
@@ -64,7 +70,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       handle: async ({ caller, tx, params }) => {
         const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
         const { settlement } = await cancelSettlement(tx, row, { actor: actorOf(caller), at: clock() });
-        return { message: 'Settlement cancelled', data: presentSettlement(settlement) };
+        const changed = changedFields({ status: row.status }, { status: settlement.status });
+        const audit = changed && { ...changed, resourceId: row.id };
+        return { message: 'Settlement cancelled', data: presentSettlement(settlement), audit };
       },
     }),
   ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { actorOf, readRoute, writeRoute, type Route } from '../http/route.ts';
+import { changedFields } from '../http/audit.ts';
+import { actorOf, readRoute, writeRoute, type AuditedFields, type Route } from '../http/route.ts';
 import { readBalance } from '../ledger/balance.ts';
 import { readEffectiveRule } from '../ledger/fees.ts';
 import { quotePayout } from '../ledger/quote.ts';
@@ -37,6 +38,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
   return [
     writeRoute('POST /api/checkout/withdrawal', {
       operationId: 'createWithdrawal',
+      audit: 'withdrawal.create',
       stepUp: 'live',
       tag: 'Withdrawals',
       summary: 'Request a withdrawal; its money is reserved at once, and it is PENDING until it is paid or has failed',
@@ -62,11 +64,13 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
         const request = { ...rest, amountSantim: toSantim(amount), requestedBy: actorOf(caller) };
         const created = await createWithdrawal({ tx, clock, findProvider }, scopeOf(caller), request);
         const message = created.isNew ? 'Withdrawal requested' : 'This withdrawal was requested before';
-        return { status: created.isNew ? 202 : 200, message, data: presentWithdrawal(created.row) };
+        const data = presentWithdrawal(created.row);
+        return { status: created.isNew ? 202 : 200, message, data, audit: created.isNew ? auditOf(data) : null };
       },
     }),
     writeRoute('POST /api/checkout/withdrawal/:withdrawalId/cancel', {
       operationId: 'cancelWithdrawal',
+      audit: 'withdrawal.cancel',
       tag: 'Withdrawals',
       summary: 'Cancel a withdrawal that was not sent yet',
       auth: { by: 'key', scope: 'withdrawals:write' },
@@ -77,10 +81,17 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       handle: async ({ caller, tx, params }) => {
         const row = await findWithdrawal(tx.trx, scopeOf(caller), params.withdrawalId);
         const cancelled = row.status === 'CANCELLED' ? row : await cancelWithdrawal(tx, row, clock());
-        return { message: 'Withdrawal cancelled', data: presentWithdrawal(cancelled) };
+        const changed = changedFields({ status: row.status }, { status: cancelled.status });
+        const audit = changed && { ...changed, resourceId: row.id };
+        return { message: 'Withdrawal cancelled', data: presentWithdrawal(cancelled), audit };
       },
     }),
   ];
+}
+
+function auditOf(created: ReturnType<typeof presentWithdrawal>): AuditedFields {
+  const { withdrawalRequestId: resourceId, requestId, amount, channel, destination } = created;
+  return { resourceId, after: { requestId, amount, channel, destination } };
 }
 
 function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {

@@ -1,6 +1,6 @@
 import { createRequestLog, deleteOldRequests, requestLogRoutes } from '../../src/access/request-log.ts';
 import { Registry } from '../../src/http/metrics.ts';
-import type { CompletedRequest } from '../../src/http/route.ts';
+import type { CompletedRequest } from '../../src/http/server.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';

@@ -85,6 +85,7 @@ describe('the application', () => {
     'timeline',
     'withdrawal_approval',
     'operator_audit',
+    'merchant_audit',
     'webhook_event',
     'provider_callback',
     'kyc_document',

@@ -59,6 +59,8 @@ test('an invited person creates an account with the link of the mail, once, and 
   expect((await browser.post('/invitation', fields)).status).toBe(303);
   expect((await browser.send('GET', '/api/portal/me')).body.data).toMatchObject({ role: 'finance', user: { email } });
   expect((await openBrowser(portal.url).post('/invitation', fields)).status).toBe(404);
+  const { data: changes } = (await owner.send('GET', '/api/portal/audit?action=member.join')).body;
+  expect(changes).toMatchObject([{ actorName: 'Hana Girma', environment: null, after: { email, role: 'finance' } }]);
   const { members, invitations } = await team(owner);
   expect(invitations).toEqual([]);
   expect(members).toContainEqual(expect.objectContaining({ email, role: 'finance', name: 'Hana Girma' }));

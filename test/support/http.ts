@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 
+import { recordMerchantAudit } from '../../src/access/merchant-audit.ts';
 import { createKeyIdentification, type Authenticators } from '../../src/http/auth.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
@@ -87,6 +88,7 @@ export function testServerDeps(db: Database, changes: Partial<TestServerDeps> & 
     findFullDisk: async () => null,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     limits: createLimits(NO_LIMITS),
+    recordAudit: recordMerchantAudit,
     queue: createKeyedQueue({ runningMax: 5, pendingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),
     trustProxy: 0,
     baseUrl: 'http://meskot.test',

@@ -6,7 +6,7 @@ import { decrypt, encrypt, sha256, type KeyRing } from '../../lib/crypto.ts';
 import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { AppError, invalidState } from '../../lib/errors.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
-import type { RunInTransaction } from '../../outbox/record.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import type { User } from './users.ts';
 
 /** A code of the time step before or after counts too: clocks differ. */
@@ -86,7 +86,7 @@ export async function countRecoveryCodes(db: Queryable, userId: string): Promise
   return (await first<{ count: number }>(db, sql, { userId }))?.count ?? 0;
 }
 
-type Check = (trx: Trx, user: User) => Promise<boolean>;
+type Check = (trx: Trx, user: User, tx: UnitOfWork) => Promise<boolean>;
 
 /**
  * Checks a code or a password of a user in a transaction of its own, which commits a wrong try: after five in a row none is
@@ -97,11 +97,12 @@ export async function checkLimited(
   { userId, at }: { userId: string; at: Date },
   check: Check,
 ): Promise<boolean> {
-  const result = await runInTransaction(async ({ trx }) => {
+  const result = await runInTransaction(async (tx) => {
+    const { trx } = tx;
     const user = await first<User>(trx, 'SELECT * FROM user_account WHERE id = :userId FOR UPDATE', { userId });
     if (!user) return false;
     if (user.lockedUntil && user.lockedUntil > at) return user.lockedUntil;
-    const isRight = await check(trx, user);
+    const isRight = await check(trx, user, tx);
     const failed = isRight ? 0 : user.failedChecks + 1;
     const isLocked = failed >= FAILED_CHECKS_MAX;
     const changes = {

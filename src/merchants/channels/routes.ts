@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
+import { changedFields } from '../../http/audit.ts';
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { FindConfigured } from './channel.ts';
-import { switchChannel } from './operations.ts';
-import { listChannels, presentChannel } from './queries.ts';
+import { findChannel, switchChannel } from './operations.ts';
+import { listChannels, presentChannel, type MerchantChannel } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** The channels of the caller's merchant and environment, and their toggle. */
@@ -24,6 +25,7 @@ export function channelRoutes(deps: { db: Database; findProvider: FindConfigured
     }),
     writeRoute('PATCH /api/checkout/channels/:channel', {
       operationId: 'switchChannel',
+      audit: 'channel.switch',
       tag: 'Channels',
       summary: 'Switch a channel on or off for new payments, or request one',
       description:
@@ -35,14 +37,18 @@ export function channelRoutes(deps: { db: Database; findProvider: FindConfigured
       errors: ['CHANNEL_NOT_AVAILABLE'],
       handle: async ({ caller, tx, params, body }) => {
         const input = { ...scopeOf(caller), channel: params.channel, enabled: body.enabled };
+        const before = await findChannel(tx.trx, input, deps.findProvider);
         const channel = await switchChannel({ tx, findProvider: deps.findProvider }, input);
         const data = presentChannel(channel);
+        const audit = changedFields(auditedOf(before), auditedOf(channel));
         if (channel.approval === 'REQUESTED') {
           const message = `Channel ${channel.channel} is requested: once it is APPROVED, switch it on`;
-          return { status: 202, message, data };
+          return { status: 202, message, data, audit };
         }
-        return { message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`, data };
+        return { message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`, data, audit };
       },
     }),
   ];
 }
+
+const auditedOf = ({ enabled, approval }: MerchantChannel) => ({ enabled, approval });

@@ -42,6 +42,7 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
     writeRoute('PUT /api/checkout/kyc', {
       ...KYC,
       operationId: 'saveKyc',
+      audit: 'kyc.save',
       summary: 'Save the application, replacing what was saved before',
       description: 'It may be incomplete. It cannot be saved while it waits for a decision, nor once it is approved.',
       body: schema.Application,
@@ -49,12 +50,15 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ tx, body, ...input }) => {
         const row = await saveApplication(tx, stepOf(input), body);
-        return { message: 'Application saved', data: presentKyc(await kycOf(tx.trx, row)) };
+        // The names only: not every role that reads the audit log may read the application.
+        const audit = { after: { fields: Object.keys(body) } };
+        return { message: 'Application saved', data: presentKyc(await kycOf(tx.trx, row)), audit };
       },
     }),
     writeRoute('POST /api/checkout/kyc/submit', {
       ...KYC,
       operationId: 'submitKyc',
+      audit: 'kyc.submit',
       summary: 'Submit the application',
       description:
         'The error of an incomplete application lists everything that is missing. After REJECTED or MORE_INFO_NEEDED it may be submitted again.',
@@ -62,7 +66,8 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ tx, ...input }) => {
         const row = await submitApplication(tx, stepOf(input));
-        return { message: 'Application submitted', data: presentKyc(await kycOf(tx.trx, row)) };
+        const audit = { after: { status: row.status, submission: row.submissions } };
+        return { message: 'Application submitted', data: presentKyc(await kycOf(tx.trx, row)), audit };
       },
     }),
   ];
@@ -72,6 +77,7 @@ function documentRoute({ store }: KycRouteDeps): Route {
   return writeRoute('POST /api/checkout/kyc/documents', {
     ...KYC,
     operationId: 'uploadKycDocument',
+    audit: 'kyc.add-document',
     summary: 'Add a document: the body is the file itself',
     description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
     query: schema.UploadQuery,
@@ -83,7 +89,8 @@ function documentRoute({ store }: KycRouteDeps): Route {
       const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
       const { row, isNew } = await addDocument({ tx, store }, stepOf(input), wanted);
       const message = isNew ? 'Document added' : 'This document was added before';
-      return { status: isNew ? 201 : 200, message, data: presentDocument(row) };
+      const audit = isNew ? { resourceId: row.id, after: { kind: row.kind } } : null;
+      return { status: isNew ? 201 : 200, message, data: presentDocument(row), audit };
     },
   });
 }

@@ -2,11 +2,13 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 
 import { createKey } from '../../access/api-keys.ts';
+import { recordMerchantAudit } from '../../access/merchant-audit.ts';
 import { sessionOf } from '../../access/users/identify.ts';
 import { switchMerchant } from '../../access/users/sessions.ts';
 import { createToken, findToken, useToken, type UserToken } from '../../access/users/tokens.ts';
 import { createUser, findUserByEmail, setMembership } from '../../access/users/users.ts';
 import { readOwnForm } from '../../http/forms.ts';
+import type { RequestState } from '../../http/pipeline.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { onboardMerchant, readMerchant } from '../../merchants/operations.ts';
 import { enqueueMail } from '../../outbox/mail.ts';
@@ -134,10 +136,15 @@ export function addInvitation(router: Router, deps: PageDeps): void {
     const texts = textsOf(languageOf(ctx));
     const wrong = existing ? undefined : name === '' ? texts.incomplete : passwordProblem(ctx, password, [email, name]);
     if (wrong !== undefined) return sendInvitation(deps, ctx, { found, token, wrong });
-    const accepted = await deps.runInTransaction(async ({ trx }) => {
+    const accepted = await deps.runInTransaction(async (tx) => {
+      const { trx } = tx;
       if (!(await useToken(trx, { purpose: 'invitation', token, at: deps.clock() }))) return null;
       const user = existing ?? (await createUser(trx, { email, name, password }));
       await setMembership(trx, { userId: user.id, merchantId, role });
+      const { requestId } = ctx.state as RequestState;
+      const request = { actor: user.id, address: ctx.ip, requestId, occurredAt: deps.clock() };
+      const joined = { resourceId: user.id, before: null, after: { email, role } };
+      await recordMerchantAudit(tx, { ...request, ...joined, merchantId, environment: null, action: 'member.join' });
       if (session && existing) await switchMerchant(trx, { sessionId: session.id, userId: user.id, merchantId });
       return user;
     });

@@ -1,6 +1,6 @@
 import { actionLinks, operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
-import { actorOf, readRoute, writeRoute, type Route } from '../../http/route.ts';
+import { actorOf, readRoute, writeRoute, type AuditedFields, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
@@ -11,6 +11,7 @@ import {
   linkBankAccount,
   rejectBankAccount,
   verifyBankAccount,
+  type BankAccountRow,
   type DecidedAccount,
 } from './account.ts';
 import * as schema from './schema.ts';
@@ -40,6 +41,7 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
     writeRoute('PUT /api/checkout/bank-account', {
       ...shared,
       operationId: 'linkBankAccount',
+      audit: 'bank-account.link',
       stepUp: 'live',
       summary: 'Link the bank account that settlements go to; it replaces the previous one',
       description:
@@ -47,11 +49,22 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
         'settlements for 48 hours. Settlements requested before keep their account.',
       body: schema.NewBankAccount,
       handle: async ({ caller, tx, body }) => {
+        const replaced = await findBankAccount(tx.trx, caller);
         const row = await linkBankAccount(tx, caller, { ...body, requestedBy: actorOf(caller), at: clock() });
-        return { message: `Bank account linked: it is ${row.status}`, data: schema.presentBankAccount(row) };
+        const audit = row.id === replaced?.id ? null : auditOf(row, replaced);
+        return { message: `Bank account linked: it is ${row.status}`, data: schema.presentBankAccount(row), audit };
       },
     }),
   ];
+}
+
+/** The linked account and the one that it replaces, with masked numbers. */
+function auditOf(row: BankAccountRow, replaced: BankAccountRow | undefined): AuditedFields {
+  const fieldsOf = (account: BankAccountRow) => {
+    const { bankCode, accountNumber, accountName } = schema.presentBankAccount(account);
+    return { bankCode, accountNumber, accountName };
+  };
+  return { resourceId: row.id, ...(replaced && { before: fieldsOf(replaced) }), after: fieldsOf(row) };
 }
 
 /** The decisions that each status allows. */

@@ -115,6 +115,7 @@ function resends(deps: EventDeps): Route[] {
     writeRoute(`POST ${PATH}/events/:eventId/resend`, {
       ...resending,
       operationId: 'resendWebhookEvent',
+      audit: 'event.resend',
       summary: 'Resend an event now',
       description:
         'Without subscriptionId all FAILED and SKIPPED deliveries of the event; with it that one, also a RETRYING one. ' +
@@ -126,12 +127,13 @@ function resends(deps: EventDeps): Route[] {
       handle: async ({ caller, params, body, tx }) => {
         const requested = await requestResend(deps, tx, { scope: scopeOf(caller), ...params, ...body });
         const deliveries = await findDeliveries(tx.trx, requested);
-        return { status: 202, message: 'Resend accepted', data: { ...params, deliveries } };
+        return { status: 202, message: 'Resend accepted', data: { ...params, deliveries }, audit: { after: body } };
       },
     }),
     writeRoute(`POST ${PATH}/events/resend`, {
       ...resending,
       operationId: 'resendWebhookEvents',
+      audit: 'event.resend-many',
       summary: 'Resend failed or skipped deliveries in bulk',
       description:
         'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match. With dryRun only their number: 200.',
@@ -142,12 +144,13 @@ function resends(deps: EventDeps): Route[] {
         const range = readDayRange(body, deps.clock());
         if (dryRun) {
           const data = await countResendJob(tx.trx, { ...scopeOf(caller), ...body, range });
-          return { status: 200, message: 'Counted; nothing is resent', data };
+          return { status: 200, message: 'Counted; nothing is resent', data, audit: null };
         }
         const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...body, range });
         const nothing =
           'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';
-        return { status: 202, message: job.matched > 0 ? 'Resend job started' : nothing, data: job };
+        const audit = { resourceId: job.jobId, after: { ...body, matched: job.matched } };
+        return { status: 202, message: job.matched > 0 ? 'Resend job started' : nothing, data: job, audit };
       },
     }),
   ];
@@ -169,6 +172,7 @@ function resendJobs({ db }: EventDeps): Route[] {
       ...resending,
       ...one,
       operationId: 'cancelWebhookResendJob',
+      audit: 'event.cancel-resend',
       summary: 'Stop a bulk resend',
       description: 'Resends that were requested already still complete.',
       errors: ['INVALID_STATE'],

@@ -103,10 +103,16 @@ const waiting = (state: string): string => `ARRAY(
  * Deletes a subscription. Its waiting deliveries become SKIPPED, and a waiting resend returns to the status before it. An
  * attempt in flight still completes.
  */
-export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
+export async function deleteSubscription(
+  deps: SubscriptionDeps,
+  tx: UnitOfWork,
+  target: Target,
+): Promise<SubscriptionRow> {
   const row = await findSubscription(tx.trx, target);
-  await row.$query(tx.trx.knex()).patch({ deletedAt: deps.clock(), active: false });
+  const deleted = { deletedAt: deps.clock(), active: false };
+  await SubscriptionRow.query(tx.trx.knex()).findById(row.id).patch(deleted);
   await skipWaiting(tx, row);
+  return row;
 }
 
 /** Skips the waiting deliveries of an inactive subscription; a waiting resend returns to the status before it. */

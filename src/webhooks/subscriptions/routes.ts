@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { changedFields } from '../../http/audit.ts';
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Database, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
@@ -56,11 +57,17 @@ async function presentOne(deps: RouteDeps, db: Queryable, { row, ...secret }: Pi
   return { ...presented, ...secret };
 }
 
+/** What the audit log has of a subscription: of its headers the names. */
+function auditedOf({ url, eventTypes, active, description, signatureEncoding, headerNames: headers }: SubscriptionRow) {
+  return { url, eventTypes, active, description, signatureEncoding, headers };
+}
+
 function collectionRoutes(deps: RouteDeps): Route[] {
   return [
     writeRoute(`POST ${PATH}`, {
       ...writing,
       operationId: 'createWebhookSubscription',
+      audit: 'webhook.create',
       stepUp: 'live',
       summary: 'Subscribe a URL to events',
       description: 'Only this response contains the secret. At most 16 per merchant and environment.',
@@ -70,7 +77,8 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       handle: async ({ caller, body, tx }) => {
         const created = await createSubscription(deps, tx, { ...body, ...scopeOf(caller) });
         const data = await presentOne(deps, tx.trx, created);
-        return { status: 201, message: 'Subscription created', data };
+        const audit = { resourceId: created.row.id, after: auditedOf(created.row) };
+        return { status: 201, message: 'Subscription created', data, audit };
       },
     }),
     readRoute(`GET ${PATH}`, {
@@ -104,25 +112,30 @@ function oneRoutes(deps: RouteDeps): Route[] {
     writeRoute(`PATCH ${ONE}`, {
       ...writingOne,
       operationId: 'changeWebhookSubscription',
+      audit: 'webhook.change',
       summary: 'Change a subscription',
       description:
         'Waiting retries use the new URL. Reactivating sends nothing by itself: resend the skipped deliveries.',
       body: schema.SubscriptionChanges,
       responses: { 200: schema.Subscription },
       handle: async ({ tx, body: changes, caller, params }) => {
-        const row = await changeSubscription(deps, tx, { ...scopeOf(caller), ...params, changes });
-        return { message: 'Subscription changed', data: await presentOne(deps, tx.trx, { row }) };
+        const target = { ...scopeOf(caller), ...params };
+        const before = auditedOf(await findSubscription(tx.trx, target));
+        const row = await changeSubscription(deps, tx, { ...target, changes });
+        const audit = changedFields(before, auditedOf(row));
+        return { message: 'Subscription changed', data: await presentOne(deps, tx.trx, { row }), audit };
       },
     }),
     writeRoute(`DELETE ${ONE}`, {
       ...writingOne,
       operationId: 'deleteWebhookSubscription',
+      audit: 'webhook.delete',
       summary: 'Delete a subscription',
       description: 'Its waiting deliveries are skipped permanently.',
       responses: { 200: z.null() },
       handle: async ({ tx, caller, params }) => {
-        await deleteSubscription(deps, tx, { ...scopeOf(caller), ...params });
-        return { message: 'Subscription deleted', data: null };
+        const row = await deleteSubscription(deps, tx, { ...scopeOf(caller), ...params });
+        return { message: 'Subscription deleted', data: null, audit: { before: auditedOf(row) } };
       },
     }),
   ];
@@ -133,6 +146,7 @@ function secretRoutes(deps: RouteDeps): Route[] {
     writeRoute(`POST ${ONE}/rotate`, {
       ...writingOne,
       operationId: 'rotateWebhookSecret',
+      audit: 'webhook.rotate-secret',
       stepUp: 'live',
       summary: 'Replace the secret of a subscription',
       description:
@@ -142,7 +156,8 @@ function secretRoutes(deps: RouteDeps): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ tx, body, caller, params }) => {
         const rotated = await rotateSecret(deps, tx, { ...scopeOf(caller), ...params, ...body });
-        return { message: 'Secret rotated', data: await presentOne(deps, tx.trx, rotated) };
+        const audit = { after: { overlapSeconds: body.overlapSeconds } };
+        return { message: 'Secret rotated', data: await presentOne(deps, tx.trx, rotated), audit };
       },
     }),
     writeRoute(`POST ${ONE}/test`, {
