@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { base } from '../ui/environment.ts';
 import { Broken } from '../ui/frame.tsx';
 import { parseSearch, stringifySearch } from '../ui/search-params.ts';
+import { AuditSearch } from './audit/search.ts';
 import { BalanceSearch } from './balance/search.ts';
 import { EventSearch } from './events/search.ts';
 import { ReportSearch } from './reports/search.ts';
@@ -117,6 +118,12 @@ const routeTree = root.addChildren([
     ...at,
     path: '/team',
     component: lazyRouteComponent(() => import('./team/list.tsx'), 'Team'),
+  }),
+  createRoute({
+    ...at,
+    path: '/audit',
+    validateSearch: AuditSearch,
+    component: lazyRouteComponent(() => import('./audit/list.tsx'), 'Audit'),
   }),
   createRoute({
     ...at,

@@ -39,6 +39,7 @@ export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Key = z.output<typeof portal.PersonsKey>;
 type CreatedKey = z.output<typeof portal.CreatedKey>;
 export type LoggedCall = z.output<typeof LoggedRequest>;
+export type AuditedChange = z.output<typeof portal.MerchantAuditEntry>;
 export type TeamMember = z.output<typeof portal.Member>;
 export type MemberInvitation = z.output<typeof portal.MemberInvitation>;
 export type Kyc = z.output<typeof kyc.Kyc>;
@@ -101,6 +102,7 @@ type Routes = {
   'POST /api/portal/keys': CreatedKey;
   'POST /api/portal/keys/:keyId/rotate': CreatedKey;
   'POST /api/portal/keys/:keyId/revoke': Key;
+  'GET /api/portal/audit': AuditedChange[];
   'GET /api/portal/team': z.output<typeof portal.Team>;
   'POST /api/portal/team/invitations': MemberInvitation;
   'POST /api/portal/team/invitations/:invitationId/revoke': null;

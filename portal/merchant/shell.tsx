@@ -52,6 +52,7 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
       { to: '/verification', label: text.verification, icon: 'shield', permission: 'kyc:read' },
       { to: '/bank-account', label: text.bankAccount, icon: 'bank', permission: 'bank:read' },
       { to: '/team', label: text.team, icon: 'people', permission: 'team:read' },
+      { to: '/audit', label: text.audit, icon: 'history', permission: 'audit:read' },
     ],
   },
   {

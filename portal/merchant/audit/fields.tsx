@@ -1,0 +1,54 @@
+import type { AuditedChange } from '../routes.ts';
+import { text } from './text.ts';
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  return JSON.stringify(value, null, 1);
+}
+
+/** The fields of a change by the API's names, with their values before and after it. */
+export function Fields({ before, after }: Pick<AuditedChange, 'before' | 'after'>) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  if (names.length === 0) return <p className="text-quiet">{text.noFields}</p>;
+  const columns = [
+    { values: before, header: text.before, className: 'bg-bad-soft text-bad line-through decoration-1' },
+    { values: after, header: text.after, className: 'bg-good-soft text-good' },
+  ].filter(({ values }) => values !== null);
+  return (
+    <div className="overflow-x-auto">
+      <table className="w-full border-collapse text-start text-xs">
+        <thead>
+          <tr>
+            <th scope="col" className="px-2 py-1 text-start font-semibold text-quiet">
+              {text.field}
+            </th>
+            {columns.map(({ header }) => (
+              <th key={header} scope="col" className="px-2 py-1 text-start font-semibold text-quiet">
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => (
+            <tr key={name} className="border-t border-line align-top">
+              <td className="px-2 py-1.5">
+                <code className="font-mono">{name}</code>
+              </td>
+              {columns.map(({ header, values, className }) => (
+                <td key={header} className="px-2 py-1.5">
+                  {values?.[name] !== undefined && (
+                    <code className={`rounded px-1 font-mono wrap-anywhere whitespace-pre-wrap ${className}`}>
+                      {valueText(values[name])}
+                    </code>
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
