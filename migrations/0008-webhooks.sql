@@ -18,10 +18,14 @@ CREATE TABLE webhook_subscription (
   verified_at                 timestamptz,         -- the first 2xx response
   consecutive_failures        integer NOT NULL DEFAULT 0,
   throttled_until             timestamptz,         -- recent attempts timed out or failed: fewer run at the same time
+  sandbox_receiver            text CHECK (sandbox_receiver IN ('ok', 'error', 'slow')), -- its answers: url is the built-in receiver
   deleted_at                  timestamptz,
-  created_at                  timestamptz NOT NULL DEFAULT now()
+  created_at                  timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT webhook_subscription_receiver_in_sandbox CHECK (sandbox_receiver IS NULL OR environment = 'sandbox')
 );
 CREATE INDEX webhook_subscription_merchant ON webhook_subscription (merchant_id, environment) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX webhook_subscription_receiver ON webhook_subscription (merchant_id)
+  WHERE sandbox_receiver IS NOT NULL AND deleted_at IS NULL;
 -- For operators' searches by the receiver.
 CREATE INDEX webhook_subscription_host ON webhook_subscription (receiver_host);
 
@@ -149,3 +153,17 @@ CREATE TABLE webhook_resend_item (
   PRIMARY KEY (job_id, delivery_id)
 );
 CREATE INDEX webhook_resend_item_waiting ON webhook_resend_item (job_id, delivery_id) WHERE state = 'WAITING';
+
+-- What the built-in receiver of the sandbox got: the last 50 requests of each, for 7 days.
+CREATE TABLE sandbox_receiver_request (
+  id               text PRIMARY KEY,               -- whr_…
+  subscription_id  text NOT NULL REFERENCES webhook_subscription,
+  headers          jsonb NOT NULL,                 -- the values of the merchant's own are hidden
+  body             text NOT NULL,                  -- its beginning
+  body_bytes       integer NOT NULL,
+  problem          text,                           -- why the signature is not valid; null: it is
+  http_status      smallint NOT NULL,              -- of the answer
+  created_at       timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX sandbox_receiver_request_list ON sandbox_receiver_request (subscription_id, id DESC);
+CREATE INDEX sandbox_receiver_request_age ON sandbox_receiver_request (created_at);

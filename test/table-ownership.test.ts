@@ -38,6 +38,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   providers: ['provider_callback', 'provider_credential'],
   ledger: ['external_reference', 'fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
   webhooks: [
+    'sandbox_receiver_request',
     'webhook_attempt',
     'webhook_dead_letter',
     'webhook_delivery',

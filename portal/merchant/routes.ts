@@ -31,6 +31,7 @@ export type Delivery = z.output<typeof webhooks.Delivery>;
 export type Attempt = z.output<typeof webhooks.Attempt>;
 export type WebhookStats = z.output<typeof webhooks.Stats>;
 export type Subscription = z.output<typeof subscriptions.Subscription>;
+export type ReceivedRequest = z.output<typeof subscriptions.ReceivedRequest>;
 type SubscriptionWithSecret = z.output<typeof subscriptions.SubscriptionWithSecret>;
 export type Channel = z.output<typeof channels.Channel>;
 export type BankAccount = z.output<typeof bank.BankAccount>;
@@ -81,6 +82,7 @@ type Routes = {
   'DELETE /api/checkout/webhooks/subscriptions/:subscriptionId': null;
   'POST /api/checkout/webhooks/subscriptions/:subscriptionId/rotate': SubscriptionWithSecret;
   'POST /api/checkout/webhooks/subscriptions/:subscriptionId/test': z.output<typeof subscriptions.SubscriptionTestSent>;
+  'GET /api/checkout/webhooks/subscriptions/:subscriptionId/requests': ReceivedRequest[];
   'GET /api/checkout/requests': LoggedCall[];
   'GET /api/checkout/channels': Channel[];
   'PATCH /api/checkout/channels/:channel': Channel;

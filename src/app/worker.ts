@@ -44,6 +44,8 @@ import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
+import { createSandboxReceiver } from '../webhooks/receiver/receiver.ts';
+import { deleteOldReceived } from '../webhooks/receiver/requests.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
@@ -139,7 +141,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
-      await Promise.all([sending.sender.close(), opened.close()]);
+      await Promise.all([sending.close(), opened.close()]);
     },
   };
 }
@@ -177,12 +179,14 @@ function createSending(config: Config, { db, log, registry }: { db: Database; lo
   const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
   const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
   const inFlight = createInFlight(db, { perSubscription, perThrottled });
-  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
+  const { keyRing, egress, EGRESS_PROXY_URL: proxyUrl } = config;
+  const sender = createSender({ guard: createEgressGuard(egress), proxyUrl });
+  const receiver = createSandboxReceiver({ db, keyRing, log });
   const onDefect = (deliveryId: string, error: unknown) =>
     log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt');
   return {
-    sender,
-    attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
+    close: async () => Promise.all([sender.close(), receiver.close()]),
+    attempt: createAttempt({ sender, receiver, keyRing, onDefect }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
     onRecorded: countOutcomes(registry),
@@ -211,6 +215,7 @@ function timedJobs(
     ...mailJobs(config, deps),
     job('delete old logged requests', MINUTE_MS, (stopping) => deleteOldRequests(db, stopping)),
     job('delete old idempotency keys', MINUTE_MS, (stopping) => deleteOldIdempotencyKeys(db, stopping)),
+    job('delete old requests of built-in receivers', HOUR_MS, () => deleteOldReceived(deps)),
     job('warn of expiring credentials', DAY_MS, () =>
       warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),
     ),

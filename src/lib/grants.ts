@@ -4,7 +4,14 @@ import type pg from 'pg';
 export const APP_ROLE = 'meskot_app';
 
 /** Tables of which the application deletes rows. It deletes from no other. */
-const REMOVABLE = ['external_reference', 'holiday', 'idempotency_key', 'outbox', 'request_log'];
+const REMOVABLE = [
+  'external_reference',
+  'holiday',
+  'idempotency_key',
+  'outbox',
+  'request_log',
+  'sandbox_receiver_request',
+];
 
 /** Append-only tables: events, decisions, signed bytes, and rules, which are changed by adding another row. */
 const WRITTEN_ONCE = [

@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'wha'
   | 'whl'
   | 'whj'
+  | 'whr'
   | 'obx'
   | 'jrn'
   | 'fee'

@@ -159,7 +159,7 @@ export async function countDelivery(db: Database, workflows: 'every' | 'failed')
     db,
     log,
     workflows,
-    attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
+    attempt: createAttempt({ sender, receiver: sender, keyRing: config.keyRing, onDefect }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
     retryDelaysSeconds: [60],
@@ -184,6 +184,11 @@ const guard = createEgressGuard(config.egress);
 
 async function subscribe(db: Database, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
   const input = { ...NewSubscription.parse({ url: fields.url, eventTypes: ['*'] }), ...fields };
-  const deps = { clock: () => new Date(), keyRing: config.keyRing, checkUrl: guard.checkUrl };
+  const deps = {
+    clock: () => new Date(),
+    keyRing: config.keyRing,
+    checkUrl: guard.checkUrl,
+    baseUrl: config.PUBLIC_BASE_URL,
+  };
   return createTransactionRunner(db, () => {})((tx) => createSubscription(deps, tx, input));
 }

@@ -62,6 +62,7 @@ const MAY: Readonly<Record<string, string>> = {
   listWebhookEventLogs: 'all',
   listWebhookEventTypes: 'all',
   listWebhookEvents: 'all',
+  listReceivedRequests: 'all',
   listWebhookSubscriptions: 'all',
   listWithdrawals: 'owner admin finance viewer',
   paySession: 'owner admin',

@@ -85,7 +85,7 @@ export async function createWorkerFixture(
     subscribe: async (scope, fields) => {
       const input = { ...NewSubscription.parse({ eventTypes: ['*'], ...fields }), ...scope };
       const made = await runInTransaction((tx) =>
-        createSubscription({ clock, keyRing: config.keyRing, checkUrl }, tx, input),
+        createSubscription({ clock, keyRing: config.keyRing, checkUrl, baseUrl: config.PUBLIC_BASE_URL }, tx, input),
       );
       return { id: made.row.id, secret: made.secret };
     },

@@ -23,6 +23,7 @@ test('a webhook that cannot be signed is a failed attempt, is retried by the sch
   const defects: string[] = [];
   const attempt = createAttempt({
     sender: sender(),
+    receiver: sender(),
     keyRing: fixture.deps.keyRing,
     onDefect: (id) => defects.push(id),
   });

@@ -39,7 +39,7 @@ export async function buildSubscriber(shop: Receiver) {
 }
 
 export const buildAttempt = () =>
-  createAttempt({ sender: sender(), keyRing: fixture.deps.keyRing, onDefect: () => {} });
+  createAttempt({ sender: sender(), receiver: sender(), keyRing: fixture.deps.keyRing, onDefect: () => {} });
 
 export function buildInFlight(limits: Partial<InFlightLimits> = {}) {
   const inFlight = createInFlight(fixture.db, { perSubscription: 50, perThrottled: 10, ...limits });

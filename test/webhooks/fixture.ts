@@ -51,6 +51,7 @@ export async function createFixture(): Promise<Fixture> {
     clock: () => clock.now,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     checkUrl: guard.checkUrl,
+    baseUrl: 'https://pay.example.et',
     catalogue: EVENT_CATALOGUE,
   };
 
@@ -68,7 +69,8 @@ export async function createFixture(): Promise<Fixture> {
       return { merchantId, environment: 'sandbox' };
     },
     subscribe: async (scope, fields = {}) => {
-      const defaults = { url: 'https://hooks.example.com/meskot', eventTypes: ['*'] };
+      const url = fields.sandboxReceiver ? {} : { url: 'https://hooks.example.com/meskot' };
+      const defaults = { ...url, eventTypes: ['*'] };
       const input = { ...NewSubscription.parse({ ...defaults, ...fields }), ...scope };
       return runInTransaction(async (tx) => createSubscription(deps, tx, input));
     },

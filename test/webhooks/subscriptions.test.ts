@@ -23,6 +23,7 @@ describe('creating a subscription', () => {
     expect(made).toEqual({
       subscriptionId: expect.stringMatching(/^whs_[0-9A-Z]{26}$/),
       ...REQUESTED,
+      sandboxReceiver: null,
       active: true,
       description: '',
       signatureEncoding: 'base64',

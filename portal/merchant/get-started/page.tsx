@@ -10,6 +10,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { useMember, type Member } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type Key } from '../routes.ts';
+import { SwitchOn } from '../webhooks/receiver.tsx';
 import { Arrival } from './arrival.tsx';
 import { TestPayment } from './test-payment.tsx';
 import { text } from './text.ts';
@@ -82,9 +83,12 @@ function Steps() {
       help: text.webhookHelp,
       state: text.webhooks(active),
       action: (
-        <Link to="/webhooks" className={buttonStyle()}>
-          {text.toWebhooks}
-        </Link>
+        <div className="flex flex-wrap items-start gap-2">
+          <Link to="/webhooks" className={buttonStyle()}>
+            {text.toWebhooks}
+          </Link>
+          {active === 0 && <SwitchOn />}
+        </div>
       ),
     },
     {

@@ -30,7 +30,7 @@ export const text = catalogue(
     toKeys: 'Open the keys',
     webhook: 'Add a webhook',
     webhookHelp:
-      'Your server gets a signed request when a payment changes. It is the only reliable way to know that a customer has paid.',
+      'Your server gets a signed request when a payment changes. It is the only reliable way to know that a customer has paid. No server yet? Switch on the built-in receiver.',
     webhooks: (count: number) => `Active subscriptions: ${formatCount(count)}`,
     toWebhooks: 'Open the webhooks',
     pay: 'Make a test payment',
@@ -75,7 +75,8 @@ export const text = catalogue(
     keys: (count: number) => `ቁልፎች፦ ${formatCount(count)}`,
     toKeys: 'ቁልፎችን ይክፈቱ',
     webhook: 'ዌብሁክ ያክሉ',
-    webhookHelp: 'ክፍያ ሲለወጥ አገልጋይዎ የተፈረመ መልእክት ይደርሰዋል። ደንበኛ መክፈሉን ለማወቅ አስተማማኙ መንገድ ይህ ብቻ ነው።',
+    webhookHelp:
+      'ክፍያ ሲለወጥ አገልጋይዎ የተፈረመ መልእክት ይደርሰዋል። ደንበኛ መክፈሉን ለማወቅ አስተማማኙ መንገድ ይህ ብቻ ነው። እስካሁን አገልጋይ ከሌለዎት አብሮ የተሠራውን መቀበያ ያብሩ።',
     webhooks: (count: number) => `የሚሠሩ ምዝገባዎች፦ ${formatCount(count)}`,
     toWebhooks: 'ዌብሁኮችን ይክፈቱ',
     pay: 'የሙከራ ክፍያ ያድርጉ',

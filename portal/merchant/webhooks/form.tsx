@@ -47,16 +47,18 @@ export function SubscriptionForm({ subscription, onClose, onSecret }: Props) {
   return (
     <Dialog title={subscription ? text.edit : text.newSubscription} onClose={onClose}>
       <form noValidate onSubmit={submit} className="flex flex-col gap-3">
-        <TextField
-          label={text.url}
-          hint={environment === 'live' ? text.urlHint : text.urlHintTest}
-          isRequired
-          type="url"
-          maxLength={2_000}
-          value={fields.url}
-          error={isTried && fields.url === '' ? kit.fillIn : urlIssue}
-          onChange={(event) => setFields({ ...fields, url: event.target.value.trim() })}
-        />
+        {!subscription?.sandboxReceiver && (
+          <TextField
+            label={text.url}
+            hint={environment === 'live' ? text.urlHint : text.urlHintTest}
+            isRequired
+            type="url"
+            maxLength={2_000}
+            value={fields.url}
+            error={isTried && fields.url === '' ? kit.fillIn : urlIssue}
+            onChange={(event) => setFields({ ...fields, url: event.target.value.trim() })}
+          />
+        )}
         <TextField
           label={text.description}
           hint={text.descriptionHint}

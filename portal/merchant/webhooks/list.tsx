@@ -1,12 +1,14 @@
 import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead } from '../routes.ts';
 import { SubscriptionForm } from './form.tsx';
 import { Health } from './health.tsx';
+import { Receiver } from './receiver.tsx';
 import { SecretOnce } from './secret.tsx';
 import { SubscriptionCard } from './subscription.tsx';
 import { text } from './text.ts';
@@ -47,6 +49,7 @@ export function Webhooks() {
             )
           }
         </Loaded>
+        {environment === 'sandbox' && subscriptions.data && <Receiver subscriptions={subscriptions.data.data} />}
         <Health />
       </div>
       {isCreating && <SubscriptionForm onClose={() => setCreating(false)} onSecret={setSecret} />}

@@ -23,14 +23,14 @@ type DialogName = 'edit' | 'rotate' | 'delete';
 export function SubscriptionCard({ subscription, onSecret }: Props) {
   const { may } = useMember();
   const [open, setOpen] = useState<DialogName | null>(null);
-  const { url, subscriptionId, description, eventTypes } = subscription;
+  const { url, subscriptionId, description, eventTypes, sandboxReceiver } = subscription;
   const close = (): void => setOpen(null);
   return (
     <li className="card flex flex-col gap-3 p-4">
       <header className="flex flex-wrap items-start justify-between gap-2">
         <div className="min-w-0">
           <h2 className="font-semibold">
-            <Code value={url} name={text.url} />
+            {sandboxReceiver === null ? <Code value={url} name={text.url} /> : text.receiver}
           </h2>
           {description && <p className="text-quiet">{description}</p>}
         </div>

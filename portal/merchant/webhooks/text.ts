@@ -83,6 +83,7 @@ export const text = catalogue(
     failed: 'Failed',
     other: 'Waiting or skipped',
     toEvents: 'Its events',
+    receiver: 'Built-in receiver',
   },
   {
     title: 'ዌብሁኮች',
@@ -160,5 +161,6 @@ export const text = catalogue(
     failed: 'ያልተሳኩ',
     other: 'የሚጠብቁ ወይም የታለፉ',
     toEvents: 'ክስተቶቹ',
+    receiver: 'አብሮ የተሠራ መቀበያ',
   },
 );

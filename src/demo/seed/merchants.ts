@@ -198,8 +198,11 @@ const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old',
 });
 
 /** The dependencies of the subscription operations, from the settings. */
-export function subscriptionDeps({ keyRing, egress }: Pick<Config, 'keyRing' | 'egress'>, at: Date): SubscriptionDeps {
-  return { clock: () => at, keyRing, checkUrl: createEgressGuard(egress).checkUrl };
+export function subscriptionDeps(
+  { keyRing, egress, PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'keyRing' | 'egress' | 'PUBLIC_BASE_URL'>,
+  at: Date,
+): SubscriptionDeps {
+  return { clock: () => at, keyRing, checkUrl: createEgressGuard(egress).checkUrl, baseUrl };
 }
 
 /** Creates the three subscriptions; the secret is the shop's. */

@@ -30,7 +30,9 @@ export type AttemptOutcome = Pick<
   };
 
 type AttemptDeps = {
-  sender: Sender;
+  sender: Pick<Sender, 'send'>;
+  /** Sends to the built-in receiver of the sandbox. */
+  receiver: Pick<Sender, 'send'>;
   keyRing: KeyRing;
   /** Called when the request could not be built, which is a defect of this service. */
   onDefect: (deliveryId: string, error: unknown) => void;
@@ -61,7 +63,7 @@ export function createAttempt(deps: AttemptDeps) {
 
 type Answered = SendResult & { answer: string };
 
-async function signAndSend({ sender, keyRing }: AttemptDeps, attempt: ClaimedAttempt): Promise<Answered> {
+async function signAndSend({ sender, receiver, keyRing }: AttemptDeps, attempt: ClaimedAttempt): Promise<Answered> {
   const scope = attempt.subscriptionId;
   const signing = {
     payload: attempt.payload,
@@ -75,7 +77,8 @@ async function signAndSend({ sender, keyRing }: AttemptDeps, attempt: ClaimedAtt
       : {},
   } satisfies SigningInput;
   const { body, headers } = signedRequest(signing);
-  const sent = await sender.send({ url: attempt.url, headers, body });
+  const { send } = attempt.toSandboxReceiver ? receiver : sender;
+  const sent = await send({ url: attempt.url, headers, body });
   const { secret, previousSecret, customHeaders } = signing;
   return { ...sent, answer: answerOf(sent, [secret, previousSecret ?? '', ...Object.values(customHeaders)]) };
 }

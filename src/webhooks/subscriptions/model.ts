@@ -5,7 +5,7 @@ import { DAY_MS } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
 import { isQueued, isScheduled } from '../delivery/in-flight.ts';
-import type { Subscription } from './schema.ts';
+import type { SandboxReceiver, Subscription } from './schema.ts';
 
 /** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id. */
 export class SubscriptionRow extends Model {
@@ -28,6 +28,7 @@ export class SubscriptionRow extends Model {
   declare verifiedAt: Date | null;
   declare consecutiveFailures: number;
   declare throttledUntil: Date | null;
+  declare sandboxReceiver: SandboxReceiver | null;
   declare deletedAt: Date | null;
   declare createdAt: Date;
 }

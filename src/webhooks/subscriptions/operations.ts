@@ -12,6 +12,8 @@ import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
 import type { EgressGuard } from '../egress/egress.ts';
 import type { EventCatalogue, EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
+import { receiverUrl } from '../receiver/receiver.ts';
+import { deleteRequests } from '../receiver/requests.ts';
 import { SubscriptionRow } from './model.ts';
 import type { NewSubscription, SubscriptionChanges } from './schema.ts';
 
@@ -23,6 +25,8 @@ export type SubscriptionDeps = {
   clock: Clock;
   keyRing: KeyRing;
   checkUrl: EgressGuard['checkUrl'];
+  /** Of the public API. */
+  baseUrl: string;
 };
 
 /** A row and its plain secret, for the only response that contains it. */
@@ -30,25 +34,39 @@ export type WithSecret = { row: SubscriptionRow; secret: string };
 
 type Target = MerchantScope & { subscriptionId: string };
 
-/** Creates a subscription. Throws VALIDATION_ERROR (url), and INVALID_STATE when there are 16, also under concurrent requests. */
+/**
+ * Creates a subscription. Throws VALIDATION_ERROR (url, sandboxReceiver), and INVALID_STATE when there are 16 or a second
+ * built-in receiver, also under concurrent requests.
+ */
 export async function createSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
   input: MerchantScope & NewSubscription,
 ): Promise<WithSecret> {
-  ensureUrlAllowed(deps, input.url, input.environment);
+  const { headers, url, sandboxReceiver = null, ...fields } = input;
+  const { environment } = fields;
+  if (url !== undefined) ensureUrlAllowed(deps, url, environment);
+  if (sandboxReceiver && environment === 'live') {
+    throw invalidFields([{ field: 'sandboxReceiver', issue: 'must not be given in live: it is for the sandbox' }]);
+  }
   // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
   await rows(tx.trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', input);
-  const { length: count } = await listSubscriptions(tx.trx, input);
+  const existing = await listSubscriptions(tx.trx, input);
+  const { length: count } = existing;
   if (count >= SUBSCRIPTIONS_MAX) {
     throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
   }
+  const receiver = existing.find((one) => one.sandboxReceiver !== null);
+  if (sandboxReceiver && receiver) {
+    throw new AppError('INVALID_STATE', `There is a built-in receiver already: ${receiver.id}.`);
+  }
   const id = newId('whs', deps.clock().getTime());
   const secret = newSecret();
-  const { headers, ...fields } = input;
   const row = await SubscriptionRow.query(tx.trx.knex()).insertAndFetch({
     id,
     ...fields,
+    url: url ?? receiverUrl(deps.baseUrl, id),
+    sandboxReceiver,
     ...sealedHeaders(deps.keyRing, id, headers),
     ...sealedSecret(deps.keyRing, id, secret),
     createdAt: deps.clock(),
@@ -70,7 +88,10 @@ export async function findSubscription(db: Queryable, target: Target): Promise<S
   return found(await (db.isTransaction ? query.forNoKeyUpdate() : query), 'subscription');
 }
 
-/** Changes the given fields only. A new URL is UNVERIFIED, without failures. `waiting: skip` skips the waiting deliveries. */
+/**
+ * Changes the given fields only. A new URL is UNVERIFIED, without failures. `waiting: skip` skips the waiting deliveries.
+ * Throws VALIDATION_ERROR for the URL of the built-in receiver, and for `sandboxReceiver` of another subscription.
+ */
 export async function changeSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
@@ -78,6 +99,7 @@ export async function changeSubscription(
 ): Promise<SubscriptionRow> {
   const before = await findSubscription(tx.trx, target);
   const { headers, url, waiting: wanted, ...fields } = target.changes;
+  ensureSameReceiver(before, target.changes);
   const isNewUrl = url !== undefined && url !== before.url;
   if (isNewUrl) ensureUrlAllowed(deps, url, target.environment);
   const patch = {
@@ -112,6 +134,7 @@ export async function deleteSubscription(
   const deleted = { deletedAt: deps.clock(), active: false };
   await SubscriptionRow.query(tx.trx.knex()).findById(row.id).patch(deleted);
   await skipWaiting(tx, row);
+  await deleteRequests(tx.trx, row.id);
   return row;
 }
 
@@ -196,6 +219,17 @@ export async function sendTestEvent(
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
   const issues = deps.checkUrl(url, environment).map((issue) => ({ field: 'url', issue }));
   if (issues.length > 0) throw invalidFields(issues);
+}
+
+/** A subscription stays one of the merchant's server, or of the built-in receiver. */
+function ensureSameReceiver(before: SubscriptionRow, { url, sandboxReceiver }: SubscriptionChanges): void {
+  if (before.sandboxReceiver !== null && url !== undefined && url !== before.url) {
+    throw invalidFields([{ field: 'url', issue: 'is that of the built-in receiver: create another subscription' }]);
+  }
+  if (before.sandboxReceiver === null && sandboxReceiver !== undefined) {
+    const issue = 'must not be given for a URL of your own: create a subscription with it in place of url';
+    throw invalidFields([{ field: 'sandboxReceiver', issue }]);
+  }
 }
 
 /** The table and columns of encrypted secrets and headers. */

@@ -5,6 +5,7 @@ import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Database, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { EventCatalogue } from '../events/catalogue.ts';
+import { listRequests } from '../receiver/requests.ts';
 import { findHealth, type SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
@@ -30,7 +31,7 @@ type RouteDeps = SubscriptionDeps & { db: Database; catalogue: EventCatalogue };
 
 /** Subscriptions: URL, event types, secret, test events. */
 export function subscriptionRoutes(deps: RouteDeps): Route[] {
-  return [...collectionRoutes(deps), ...oneRoutes(deps), ...secretRoutes(deps)];
+  return [...collectionRoutes(deps), ...oneRoutes(deps), ...secretRoutes(deps), receiverRoute(deps)];
 }
 
 /** Subscriptions with their health. The response schema leaves out what is encrypted. */
@@ -70,7 +71,8 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       audit: 'webhook.create',
       stepUp: 'live',
       summary: 'Subscribe a URL to events',
-      description: 'Only this response contains the secret. At most 16 per merchant and environment.',
+      description:
+        'Only this response contains the secret. At most 16 per merchant and environment. In the sandbox sandboxReceiver in place of url subscribes the built-in receiver, one per merchant.',
       body: schema.NewSubscription,
       responses: { 201: schema.SubscriptionWithSecret },
       errors: ['INVALID_STATE'],
@@ -174,4 +176,21 @@ function secretRoutes(deps: RouteDeps): Route[] {
       },
     }),
   ];
+}
+
+function receiverRoute({ db }: RouteDeps): Route {
+  return readRoute(`GET ${ONE}/requests`, {
+    ...reading,
+    operationId: 'listReceivedRequests',
+    summary: 'What the built-in receiver of the sandbox got',
+    description:
+      'The last 50 requests of the last 7 days, newest first; none of a subscription with a URL of your own.',
+    rateLimit: 'list',
+    params: schema.SubscriptionParams,
+    responses: { 200: z.array(schema.ReceivedRequest) },
+    handle: async ({ caller, params }) => {
+      const { id } = await findSubscription(db, { ...scopeOf(caller), ...params });
+      return { message: 'Received requests', data: await listRequests(db, id) };
+    },
+  });
 }

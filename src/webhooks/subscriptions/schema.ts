@@ -44,8 +44,16 @@ function headerProblem(name: string, value: string): string | null {
   return null;
 }
 
+const SandboxReceiver = z.enum(['ok', 'error', 'slow']);
+/** What the built-in receiver answers: 200, 500, or 200 after 4 s, which is too late. */
+export type SandboxReceiver = z.output<typeof SandboxReceiver>;
+
 const subscriptionFields = {
   url: z.string().min(1).max(2_000).meta({ example: 'https://shop.example.et/webhooks' }),
+  sandboxReceiver: SandboxReceiver.meta({
+    description:
+      'The receiver built into the sandbox in place of a URL of yours. It verifies the signature, keeps the last 50 requests for 7 days, and answers 200 (ok), 500 (error), or after 4 s, which is a timeout (slow)',
+  }),
   eventTypes: z
     .array(z.enum([...EVENT_TYPE_NAMES, '*']))
     .min(1)
@@ -58,13 +66,20 @@ const subscriptionFields = {
   headers: customHeaders,
 };
 
-export const NewSubscription = z.strictObject({
-  ...subscriptionFields,
-  active: subscriptionFields.active.default(true),
-  description: subscriptionFields.description.default(''),
-  signatureEncoding: subscriptionFields.signatureEncoding.default('base64'),
-  headers: subscriptionFields.headers.default({}),
-});
+export const NewSubscription = z
+  .strictObject({
+    ...subscriptionFields,
+    url: subscriptionFields.url.optional(),
+    sandboxReceiver: subscriptionFields.sandboxReceiver.optional(),
+    active: subscriptionFields.active.default(true),
+    description: subscriptionFields.description.default(''),
+    signatureEncoding: subscriptionFields.signatureEncoding.default('base64'),
+    headers: subscriptionFields.headers.default({}),
+  })
+  .refine(({ url, sandboxReceiver }) => (url === undefined) !== (sandboxReceiver === undefined), {
+    path: ['url'],
+    error: 'must be given, or sandboxReceiver in its place',
+  });
 export type NewSubscription = z.output<typeof NewSubscription>;
 
 /** `waiting` is what happens to the deliveries that wait when it is deactivated. */
@@ -93,6 +108,9 @@ export const SubscriptionTestSent = z.object({ eventId: z.string() });
 export const Subscription = z.object({
   subscriptionId: z.string(),
   url: z.string(),
+  sandboxReceiver: SandboxReceiver.nullable().meta({
+    description: 'What the built-in receiver answers; null: url is your own',
+  }),
   eventTypes: z.array(z.string()),
   active: z.boolean(),
   description: z.string(),
@@ -115,4 +133,17 @@ export const Subscription = z.object({
 });
 export const SubscriptionWithSecret = Subscription.extend({
   secret: z.string().meta({ description: 'Returned only this once: store it' }),
+});
+
+/** A request that the built-in receiver of the sandbox got. */
+export const ReceivedRequest = z.object({
+  requestId: z.string(),
+  receivedAt: instant,
+  headers: z
+    .record(z.string(), z.string())
+    .meta({ description: 'As received; the values of your own headers are hidden' }),
+  body: z.string().meta({ description: 'At most 16,384 characters' }),
+  bodyBytes: z.int(),
+  problem: z.string().nullable().meta({ description: 'Why the signature is not valid; null: it is' }),
+  httpStatus: z.int().meta({ description: 'Of its answer' }),
 });

@@ -250,10 +250,10 @@ describe('the demo data after a killed first run', () => {
   });
 
   test('keeps the URL of a subscription of the developer when the demo shop changes its port', async () => {
-    const { keyRing, egress } = config();
+    const settings = config();
     const runInTransaction = createTransactionRunner(database.db, () => {});
     const own = await runInTransaction(async (tx) =>
-      createSubscription(subscriptionDeps({ keyRing, egress }, systemClock()), tx, {
+      createSubscription(subscriptionDeps(settings, systemClock()), tx, {
         ...ABYSSINIA.scope,
         url: 'http://localhost:3000/webhooks',
         eventTypes: ['*'],

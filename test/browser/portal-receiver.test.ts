@@ -1,0 +1,98 @@
+import type { Browser } from 'playwright-core';
+
+import { readConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
+import { createDispatcher, type Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
+import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
+import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
+import { createSandboxReceiver } from '../../src/webhooks/receiver/receiver.ts';
+import { launchBrowser } from './browser.ts';
+import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+
+/** Sends what is due, as a worker does. */
+function startSending({ db }: Portal) {
+  const { keyRing } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
+  const log = createLogger('silent', 'test');
+  const inFlight = createInFlight(db, { perSubscription: 5, perThrottled: 5 });
+  const receiver = createSandboxReceiver({ db, keyRing, log });
+  const dispatcher: Dispatcher = createDispatcher({
+    db,
+    log,
+    inFlight,
+    attempt: createAttempt({ sender: receiver, receiver, keyRing, onDefect: () => {} }),
+    record: createRecorder({ db, log, inFlight }),
+    workflows: 'failed',
+    retryDelaysSeconds: [60],
+    onRecorded: () => {},
+    onWorkflow: () => {},
+  });
+  const timer = setInterval(() => dispatcher.trigger(), 200);
+  return async () => {
+    clearInterval(timer);
+    await dispatcher.stop();
+    inFlight.stop();
+    await receiver.close();
+  };
+}
+
+describe('the built-in receiver in the portal', () => {
+  let portal: Portal;
+  let browser: Browser;
+  let stopSending: () => Promise<void>;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
+    stopSending = startSending(portal);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stopSending?.();
+    await portal?.close();
+  });
+
+  test('a merchant without a server switches it on, sees a test event arrive, and makes it fail', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/get-started');
+    await page.click('button:text-is("Switch on the receiver")');
+    await page.waitForSelector('text=Active subscriptions: 1');
+    await page.click('main >> text=Open the webhooks');
+    await page.waitForSelector('text=Nothing has arrived yet.');
+    await page.click('button:has-text("Send test event")');
+    await page.waitForSelector('text=Your server answered 200');
+    const requests = page.locator('ol[aria-label="Received requests"] > li');
+    await requests.first().waitFor();
+    expect(await requests.first().innerText()).toMatch(/webhook[.]test\s+Signature valid\s+Answered 200/);
+    await requests.first().locator('summary').click();
+    const [headers = '', body = ''] = await requests.first().locator('pre').allInnerTexts();
+    expect(headers).toContain('x-service-signature: sha256=');
+    expect(JSON.parse(body)).toMatchObject({ event: 'webhook.test' });
+
+    await page.selectOption('main select', 'error');
+    await page.waitForSelector('main select:enabled');
+    await page.click('button:has-text("Send test event")');
+    await page.waitForSelector('text=Answered 500');
+    expect(await requests.count()).toBe(2);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('live has none, and a person who may not change subscriptions reads whom to ask', async () => {
+    const viewer = await portal.open(browser, '/test/webhooks', { role: 'viewer' });
+    await viewer.page.waitForSelector('main >> text=Received requests');
+    expect(await viewer.page.locator('main select').isDisabled()).toBe(true);
+    expect(await viewer.page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin');
+    const live = await portal.open(browser, '/live/webhooks', { expected: /403/ });
+    await live.page.waitForSelector('main h1');
+    expect(await live.page.locator('main').innerText()).not.toContain('Built-in receiver');
+    await Promise.all([viewer.close(), live.close()]);
+  });
+
+  test.each(['en', 'am'] as const)('it has no fault of accessibility, in %s', async (language) => {
+    const tab = await portal.open(browser, '/test/webhooks', { language });
+    await tab.page.locator('ol summary').first().click();
+    const found = await inspectScreen(tab, `portal-receiver-${language}`);
+    if (language === 'am') found.push(...(await untranslated(tab)));
+    expect(found).toEqual([]);
+    await tab.close();
+  });
+});
