@@ -1,4 +1,5 @@
--- The merchants' people: who signs in at the portal, and with which role in which merchant.
+-- People who sign in: members of merchants at the portal, with a role in each merchant, and operators at the console, who
+-- are the operators with the same e-mail address. A person has one account.
 CREATE TABLE user_account (
   id               text PRIMARY KEY,               -- usr_…
   email            text NOT NULL CHECK (length(email) BETWEEN 3 AND 254),
@@ -29,7 +30,7 @@ CREATE TABLE recovery_code (
 -- Tokens that are used once: in links of mails, and between the two steps of a sign-in.
 CREATE TABLE user_token (
   id           text PRIMARY KEY,                   -- utk_…
-  purpose      text NOT NULL CHECK (purpose IN ('second-factor', 'invitation', 'reset', 'sign-up')),
+  purpose      text NOT NULL CHECK (purpose IN ('second-factor', 'console-second-factor', 'invitation', 'operator-invitation', 'reset', 'sign-up')),
   token_hash   bytea NOT NULL UNIQUE,              -- SHA-256 of 256 random bits
   user_id      text REFERENCES user_account,       -- whose second step or reset; null: of an address that may have no user
   email        text CHECK (length(email) BETWEEN 3 AND 254),
@@ -45,6 +46,7 @@ CREATE TABLE user_token (
   CHECK ((purpose = 'invitation') = (merchant_id IS NOT NULL) AND (merchant_id IS NULL) = (role IS NULL))
 );
 CREATE INDEX user_token_merchant ON user_token (merchant_id, created_at DESC) WHERE merchant_id IS NOT NULL;
+CREATE INDEX user_token_operator ON user_token (lower(email)) WHERE purpose = 'operator-invitation';
 
 CREATE TABLE membership (
   user_id      text NOT NULL REFERENCES user_account,
@@ -62,7 +64,8 @@ CREATE INDEX membership_merchant ON membership (merchant_id, created_at);
 CREATE TABLE user_session (
   id            text PRIMARY KEY,                  -- ses_…
   user_id       text NOT NULL REFERENCES user_account,
-  merchant_id   text REFERENCES merchant,          -- the active one of the user's merchants
+  audience      text NOT NULL CHECK (audience IN ('portal', 'console')),  -- the only listener that takes its token
+  merchant_id   text REFERENCES merchant,          -- of the portal: the active one of the user's merchants
   token_hash    bytea NOT NULL UNIQUE,             -- SHA-256 of the cookie's 256-bit token
   address       text NOT NULL,                     -- IP address of the sign-in
   device        text NOT NULL,                     -- its User-Agent
@@ -72,7 +75,8 @@ CREATE TABLE user_session (
   live_until    timestamptz NOT NULL,
   expires_at    timestamptz NOT NULL,
   ended_at      timestamptz,
-  created_at    timestamptz NOT NULL
+  created_at    timestamptz NOT NULL,
+  CHECK (audience = 'portal' OR merchant_id IS NULL)
 );
 CREATE INDEX user_session_user ON user_session (user_id, created_at DESC);
 

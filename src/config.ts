@@ -56,6 +56,7 @@ const Fields = z.object({
   API_PORT: port.default(4000),
   PORTAL_PORT: port.default(4001),
   PORTAL_URL: address.optional(),
+  CONSOLE_PORT: port.default(4004),
   SMTP_URL: z
     .string()
     .regex(/^smtps?:/, 'must be smtp://… or smtps://…')
@@ -255,9 +256,11 @@ function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
   const problems = Object.entries(LOCAL_DEFAULTS)
     .filter(([name, local]) => !env[name] || env[name].includes(local))
     .map(([name]) => `  ${name} must be set to a value of your own`);
-  if (env['PORTAL_URL'] && !env['SMTP_URL']) problems.push('  SMTP_URL must be set beside PORTAL_URL');
+  for (const name of ['PORTAL_URL', 'CONSOLE_URL']) {
+    if (env[name] && !env['SMTP_URL']) problems.push(`  SMTP_URL must be set beside ${name}`);
+  }
   if (allowLoopbackWebhooks) problems.push('  ALLOW_LOOPBACK_WEBHOOKS must not be true');
-  for (const name of ['PUBLIC_BASE_URL', 'PORTAL_URL']) {
+  for (const name of ['PUBLIC_BASE_URL', 'PORTAL_URL', 'CONSOLE_URL']) {
     if (env[name] && !env[name].startsWith('https://')) problems.push(`  ${name} must be https`);
   }
   for (const name of Object.keys(env).filter((one) => one.startsWith('MESKOT_DEMO_') && env[one])) {
@@ -276,4 +279,9 @@ export function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, wor
 /** The address of the portal in links, without a slash at its end. */
 export function portalUrlOf({ PORTAL_URL = '' }: Config): string {
   return PORTAL_URL.replace(/\/$/, '');
+}
+
+/** The same of the console; null where there is none. */
+export function consoleUrlOf({ CONSOLE_URL }: Pick<Config, 'CONSOLE_URL'>): string | null {
+  return CONSOLE_URL?.replace(/\/$/, '') ?? null;
 }

@@ -16,7 +16,7 @@ import { readPage, type Page, type PageQuery } from '../lib/pagination.ts';
 import { dryRun, type UnitOfWork } from '../outbox/record.ts';
 import { recordAudit, type AuditContext, type AuditedChange } from './audit.ts';
 import { Proposal as ProposalSchema } from './operator-schema.ts';
-import { requirePermission, type Action } from './permissions.ts';
+import { requirePermission, STEP_UP_ACTIONS, type Action } from './permissions.ts';
 import { auditOfProposal, createProposal, ensureUnchanged, presentProposal, type Proposal } from './proposals.ts';
 
 type OperatorAuth = ReturnType<typeof requirePermission>;
@@ -26,7 +26,7 @@ export type OperatorResult = Omit<RouteResult<unknown>, 'audit'> & { audit: Audi
 
 type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Omit<
   WriteRoute<OperatorAuth, P, Q, B>,
-  'method' | 'path' | 'write' | 'tag' | 'auth' | 'handle'
+  'method' | 'path' | 'write' | 'tag' | 'auth' | 'stepUp' | 'handle'
 > & {
   /** What the audit log calls the change. */
   action: Action;
@@ -67,6 +67,7 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
     ...(secondPerson && proposedResponse(declared, secondPerson === 'always')),
     tag: 'Operators',
     auth: requirePermission(permission),
+    ...(STEP_UP_ACTIONS.includes(action) && { stepUp: 'always' }),
     handle: async (input) => {
       const context = auditContextOf(input);
       const reason = (input.body as { reason?: string } | undefined)?.reason;

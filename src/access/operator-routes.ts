@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 import type { Route } from '../http/route.ts';
+import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { readDayRange } from '../lib/pagination.ts';
 import { listAudit, presentAudit } from './audit.ts';
@@ -10,13 +11,54 @@ import { inviteOperator, revokeInvitation } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
 import { operatorListRoute, operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
-import { changeOperator, createOperator, listOperators, presentOperator, type Operator } from './operators.ts';
+import {
+  changeOperator,
+  createOperator,
+  findOperator,
+  listOperators,
+  presentOperator,
+  type Operator,
+} from './operators.ts';
+import { accessOf, STEP_UP_ACTIONS } from './permissions.ts';
+import { STEP_UP_MS } from './users/identify.ts';
+import { mailOperator } from './users/operator-invitation.ts';
+import { readSession, type Session } from './users/sessions.ts';
+import { findUserByEmail } from './users/users.ts';
 
-type Deps = { db: Database; pepper: string };
+/** `consoleUrl`: null where operators have keys only. */
+type Deps = { db: Database; pepper: string; keyRing: KeyRing; consoleUrl: string | null };
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {
-  return [...operatorRoutes(deps), ...invitationRoutes(deps), ...operatorKeyRoutes(deps), auditRoute(deps)];
+  return [
+    meRoute(deps),
+    ...operatorRoutes(deps),
+    ...invitationRoutes(deps),
+    ...operatorKeyRoutes(deps),
+    auditRoute(deps),
+  ];
+}
+
+function meRoute({ db }: Deps): Route {
+  return operatorReadRoute('GET /api/ops/me', {
+    operationId: 'opsGetMe',
+    cli: 'operators whoami',
+    summary: 'Who you are, what your role may do, and your session of the console',
+    responses: { 200: schema.OperatorMe },
+    handle: async ({ caller, at }) => {
+      const { id: operatorId, name, email, role } = await findOperator(db, caller.operatorId);
+      const { language = 'en', calendar = 'gregorian' } = (await findUserByEmail(db, email)) ?? {};
+      const session = 'sessionId' in caller ? presentSession(await readSession(db, caller.sessionId, at), at) : null;
+      const user = { name, email, language, calendar };
+      const data = { operatorId, role, user, ...accessOf(role), stepUp: STEP_UP_ACTIONS, session };
+      return { message: 'Operator retrieved', data };
+    },
+  });
+}
+
+function presentSession({ id: sessionId, idleUntil, expiresAt, stepUpAt }: Session, at: Date) {
+  const stepUpUntil = stepUpAt && new Date(stepUpAt.getTime() + STEP_UP_MS);
+  return { sessionId, idleUntil, expiresAt, stepUpUntil: stepUpUntil && stepUpUntil > at ? stepUpUntil : null };
 }
 
 function auditRoute({ db }: Deps): Route {
@@ -33,7 +75,7 @@ function auditRoute({ db }: Deps): Route {
   });
 }
 
-function operatorRoutes({ db, pepper }: Deps): Route[] {
+function operatorRoutes({ db, pepper, ...deps }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/operators', {
       operationId: 'opsListOperators',
@@ -46,7 +88,8 @@ function operatorRoutes({ db, pepper }: Deps): Route[] {
       operationId: 'opsCreateOperator',
       cli: 'operators create',
       summary: 'Create an operator, with an invitation to create their first key; its token is returned once',
-      description: 'The token is for the operator alone, who sends it to POST /api/invitations/accept within 3 days.',
+      description:
+        'The token is for the operator alone, who sends it to POST /api/invitations/accept within 3 days. Where there is a console, the operator also gets a mail with a link to set a password.',
       action: 'operator.create',
       body: schema.NewOperator,
       responses: { 201: schema.InvitedOperator },
@@ -54,6 +97,7 @@ function operatorRoutes({ db, pepper }: Deps): Route[] {
       run: async (context, { body }) => {
         const operator = await createOperator(context.tx.trx, body);
         const invitation = await inviteOperator(context, pepper, operator.id);
+        await mailOperator(context.tx.trx, deps, { ...operator, at: context.at });
         const audit = { resourceType: 'operator', resourceId: operator.id, after: body } as const;
         const data = { ...presentOperator(operator), invitation };
         return { status: 201, message: 'Operator created', data, audit };
@@ -71,7 +115,8 @@ function operatorRoutes({ db, pepper }: Deps): Route[] {
           options: ['reason'],
         },
       ],
-      summary: "Change an operator's role, or deactivate and reactivate an operator; applies to their keys within 5 s",
+      summary:
+        "Change an operator's role, or deactivate and reactivate an operator; applies to their keys and sessions within 5 s",
       action: 'operator.change',
       params: schema.OperatorParams,
       body: schema.OperatorChanges,
@@ -89,20 +134,23 @@ function operatorRoutes({ db, pepper }: Deps): Route[] {
   ];
 }
 
-function invitationRoutes({ pepper }: Deps): Route[] {
+function invitationRoutes({ pepper, ...deps }: Deps): Route[] {
   return [
     operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
       operationId: 'opsInviteOperator',
       cli: 'operators invite',
       summary: 'Invite an operator again, who has lost the key; the token is returned once',
-      description: 'Earlier unused invitations of the operator end.',
+      description:
+        'Earlier unused invitations of the operator end. Where there is a console, its link to set a password is mailed again.',
       action: 'operator.invite',
       params: schema.OperatorParams,
       body: schema.OptionalReason,
       responses: { 201: schema.Invitation },
       errors: ['INVALID_STATE'],
       run: async (context, { params: { operatorId } }) => {
+        const { email } = await findOperator(context.tx.trx, operatorId);
         const invitation = await inviteOperator(context, pepper, operatorId);
+        await mailOperator(context.tx.trx, deps, { email, at: context.at });
         const { invitationId, expiresAt } = invitation;
         const audit = { resourceType: 'operator', resourceId: operatorId, after: { invitationId, expiresAt } } as const;
         return { status: 201, message: 'Operator invited', data: invitation, audit };

@@ -200,6 +200,34 @@ export const InvitationParams = z.strictObject({ invitationId: id });
 export const RevokedInvitation = z
   .object({ invitationId: z.string(), revokedAt: instant })
   .meta({ id: 'RevokedInvitation' });
+
+/** The operator who calls. */
+export const OperatorMe = z
+  .object({
+    operatorId: z.string(),
+    role: z.enum(OPERATOR_ROLES),
+    user: z.object({
+      name: z.string(),
+      email: z.string(),
+      language: z.enum(['en', 'am']),
+      calendar: z.enum(['gregorian', 'ethiopic', 'both']),
+    }),
+    permissions: z.array(z.enum(ACTIONS)).describe('What the role may do'),
+    denied: z
+      .array(z.object({ permission: z.enum(ACTIONS), roles: z.array(z.enum(OPERATOR_ROLES)).describe('Whom to ask') }))
+      .describe('What the role may not do'),
+    stepUp: z.array(z.enum(ACTIONS)).describe('What needs a code of the last 5 minutes at the console'),
+    session: z
+      .object({
+        sessionId: z.string(),
+        idleUntil: instant.describe('When it ends unless it is used'),
+        expiresAt: instant,
+        stepUpUntil: instant.nullable().describe('null: no code was entered in the last 5 minutes'),
+      })
+      .nullable()
+      .describe('Of the console; null for a key'),
+  })
+  .meta({ id: 'OperatorMe' });
 export const InvitedOperator = Operator.extend({ invitation: Invitation }).meta({ id: 'InvitedOperator' });
 export const InvitationAcceptance = z.strictObject({ token: plainText(TOKEN_CHARACTERS_MAX).min(1) });
 export const AcceptedInvitation = z

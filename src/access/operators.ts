@@ -6,6 +6,7 @@ import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
 import type { Operator as OperatorSchema } from './operator-schema.ts';
+import { endOperatorSessions } from './users/sessions.ts';
 
 /** A row of `operator`: one of the platform's own staff. */
 export type Operator = Omit<z.output<typeof OperatorSchema>, 'operatorId' | 'createdAt'> & {
@@ -34,6 +35,11 @@ export async function findOperator(db: Queryable, operatorId: string): Promise<O
   return found(await first<Operator>(db, 'SELECT * FROM operator WHERE id = :operatorId', { operatorId }), 'operator');
 }
 
+/** The active operator with an e-mail address, in any case of letters. */
+export async function findActiveOperator(db: Queryable, email: string): Promise<Operator | undefined> {
+  return first<Operator>(db, 'SELECT * FROM operator WHERE lower(email) = lower(:email) AND active', { email });
+}
+
 /** Whether an active admin can invite other operators. */
 export async function hasActiveAdmin(db: Queryable): Promise<boolean> {
   return (await rows(db, `SELECT 1 FROM operator WHERE role = 'admin' AND active LIMIT 1`)).length > 0;
@@ -45,8 +51,8 @@ export async function listOperators(db: Queryable): Promise<Operator[]> {
 }
 
 /**
- * Changes a role, or deactivates and reactivates an operator; applies to their keys within 5 s. The last active admin
- * cannot be changed. Throws NOT_FOUND, INVALID_STATE.
+ * Changes a role, or deactivates and reactivates an operator; applies to their keys within 5 s, and to their sessions at
+ * once. The last active admin cannot be changed. Throws NOT_FOUND, INVALID_STATE.
  */
 export async function changeOperator(
   trx: Trx,
@@ -58,6 +64,7 @@ export async function changeOperator(
   const before = await findOperator(trx, operatorId);
   const changes = { role: role ?? before.role, active: active ?? before.active, updatedAt: new Date() };
   await updateRow(trx, { table: 'operator', id: operatorId }, changes);
+  if (!changes.active) await endOperatorSessions(trx, operatorId, changes.updatedAt);
   if (!(await hasActiveAdmin(trx))) {
     throw new AppError('INVALID_STATE', 'This is the last active admin: create another one first.');
   }

@@ -68,6 +68,48 @@ export type Action = keyof typeof PERMISSIONS;
 
 export const ACTIONS = Object.keys(PERMISSIONS) as [Action, ...Action[]];
 
+/**
+ * What an operator does at the console only with a code of the last 5 minutes: approve money, a business or a setting, and
+ * give access. What stops something needs none. The confirmation of a proposal needs one too.
+ */
+export const STEP_UP_ACTIONS: readonly Action[] = [
+  'merchant.resume',
+  'merchant.change-fees',
+  'merchant.change-limits',
+  'merchant.change-review',
+  'merchant.change-settlement-limit',
+  'key.invite',
+  'channel.approve',
+  'channel.add-credentials',
+  'channel.activate-credentials',
+  'kyc.approve',
+  'kyc.change-tier',
+  'withdrawal.approve',
+  'withdrawal.resolve',
+  'settlement.approve',
+  'settlement.sent',
+  'settlement.book-credit',
+  'bank-account.verify',
+  'receipt.decide',
+  'payment.accept',
+  'operator.create',
+  'operator.change',
+  'operator.invite',
+  'operator-key.create',
+  'operator-key.rotate',
+];
+
+/** What a role may do, and who may do what it may not. */
+export function accessOf(role: OperatorRole) {
+  const rolesOf = (action: Action): readonly OperatorRole[] => [...new Set([...PERMISSIONS[action], 'admin' as const])];
+  const isAllowed = (action: Action): boolean => rolesOf(action).some((one) => one === role || one === 'viewer');
+  const denied = ACTIONS.filter((action) => !isAllowed(action));
+  return {
+    permissions: ACTIONS.filter(isAllowed),
+    denied: denied.map((permission) => ({ permission, roles: rolesOf(permission) })),
+  };
+}
+
 /** The `auth` of a route that needs this permission. */
 export function requirePermission(action: Action): { by: 'operator'; roles: readonly OperatorRole[] } {
   return { by: 'operator', roles: PERMISSIONS[action] };

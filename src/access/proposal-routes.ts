@@ -81,6 +81,7 @@ function checkRoutes({ routes }: Deps): Route[] {
       summary: 'Confirm a proposal, which makes its change; the proposer cannot',
       description: 'Needs the permission of its action. What it changes must still be as in before.',
       auth: ANY_OPERATOR,
+      stepUp: 'always',
       body: schema.OptionalReason,
       errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
       handle: async (input) => {

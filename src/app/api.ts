@@ -23,7 +23,7 @@ import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
 import { openProcess } from './open-process.ts';
-import { startPortal } from './portal.ts';
+import { startConsole, startPortal } from './portal.ts';
 import { routesOf } from './routes.ts';
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -95,15 +95,17 @@ export async function startApi(config: Config, options: ApiOptions) {
   await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
   const listening = await server.listen(config.API_PORT, host);
   const portal = await startPortal(config, shared, table);
+  const console = await startConsole(config, shared, table);
   const { METRICS_PORT: port } = config;
   const metrics = await listenForMetrics(registry, { host, port, log, readMore: options.readMoreMetrics });
   return {
     url: listening.url,
     portalUrl: portal?.url ?? null,
+    consoleUrl: console?.url ?? null,
     metricsUrl: metrics.url,
     stop: async () => {
       const times = { delayMs: config.shutdownDelayMs };
-      await Promise.all([listening.close(times), portal?.close(times)]);
+      await Promise.all([listening.close(times), portal?.close(times), console?.close(times)]);
       databaseClock.stop();
       await metrics.close();
       await notifier.stop();

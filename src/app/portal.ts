@@ -1,12 +1,15 @@
-import { createSessionIdentification } from '../access/users/identify.ts';
-import { portalUrlOf, type Config } from '../config.ts';
+import { createOperatorIdentification, createSessionIdentification, type Site } from '../access/users/identify.ts';
+import { consoleUrlOf, portalUrlOf, type Config } from '../config.ts';
 import type { Route } from '../http/route.ts';
 import { createApiServer, type ApiServerDeps, type Listening } from '../http/server.ts';
 import { createAssets } from '../portal/assets.ts';
-import { createPortalPages, createSignInPages } from '../portal/pages/router.ts';
+import { createPages, createSignInPages } from '../portal/pages/router.ts';
 import type { ApiRoutes } from './routes.ts';
 
-/** Whether people call a route: those of operators and of keys' invitations are of the API's listener. */
+/** What the listeners of a process share. */
+type Shared = Omit<ApiServerDeps, 'identify' | 'routes' | 'routers' | 'docsFolder'>;
+
+/** Whether people of merchants call a route: those of operators and of keys' invitations are not theirs. */
 const isForPeople = ({ auth }: Route): boolean => auth.by !== 'operator' && auth.by !== 'public';
 
 /**
@@ -15,19 +18,44 @@ const isForPeople = ({ auth }: Route): boolean => auth.by !== 'operator' && auth
  */
 export async function startPortal(
   config: Config,
-  shared: Omit<ApiServerDeps, 'identify' | 'routes' | 'routers' | 'docsFolder'>,
-  { routes, portalRoutes }: ApiRoutes,
+  shared: Shared,
+  { routes, portalRoutes, accountRoutes }: ApiRoutes,
 ): Promise<Listening | null> {
-  const { PORTAL_URL, PORTAL_PORT, PORTAL_PAGES_DIR, LISTEN_HOST: host, API_KEY_PEPPER: pepper, production } = config;
-  if (PORTAL_URL === undefined) return null;
-  const deps = { ...shared, portalUrl: portalUrlOf(config), pepper, showsMail: !production };
-  const pages = PORTAL_PAGES_DIR === undefined ? undefined : await createAssets(PORTAL_PAGES_DIR, 'merchant');
-  const server = createApiServer({
-    ...deps,
-    identify: createSessionIdentification(deps),
-    routes: [...routes.filter(isForPeople), ...portalRoutes],
-    routers: [createSignInPages(deps), createPortalPages(deps, pages)],
-    docsFolder: null,
-  });
-  return server.listen(PORTAL_PORT, host);
+  if (config.PORTAL_URL === undefined) return null;
+  const site = { audience: 'portal', url: portalUrlOf(config) } as const;
+  const served = [...routes.filter(isForPeople), ...portalRoutes, ...accountRoutes];
+  const identify = createSessionIdentification({ ...shared, site });
+  return listen(config, shared, { site, entry: 'merchant', port: config.PORTAL_PORT, routes: served, identify });
+}
+
+/** The operators' console: the third listener, with the operators' routes, as private as they are. null without CONSOLE_URL. */
+export async function startConsole(
+  config: Config,
+  shared: Shared,
+  { routes, accountRoutes }: ApiRoutes,
+): Promise<Listening | null> {
+  const url = consoleUrlOf(config);
+  if (url === null) return null;
+  const site = { audience: 'console', url } as const;
+  const served = [...routes.filter(({ auth }) => auth.by === 'operator'), ...accountRoutes];
+  const identify = createOperatorIdentification({ ...shared, site });
+  return listen(config, shared, { site, entry: 'operator', port: config.CONSOLE_PORT, routes: served, identify });
+}
+
+type Listener = Pick<ApiServerDeps, 'routes' | 'identify'> & {
+  site: Site;
+  /** The pages, where they are built. */
+  entry: 'merchant' | 'operator';
+  port: number;
+};
+
+async function listen(
+  { PORTAL_PAGES_DIR, LISTEN_HOST: host, API_KEY_PEPPER: pepper, production }: Config,
+  shared: Shared,
+  { site, entry, port, ...served }: Listener,
+): Promise<Listening> {
+  const deps = { ...shared, site, pepper, showsMail: !production };
+  const pages = PORTAL_PAGES_DIR === undefined ? undefined : await createAssets(PORTAL_PAGES_DIR, entry);
+  const routers = [createSignInPages(deps), createPages(deps, pages)];
+  return createApiServer({ ...shared, ...served, routers, docsFolder: null }).listen(port, host);
 }

@@ -12,7 +12,7 @@ import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
 import { overviewRoutes } from '../backoffice/overview.ts';
 import { searchRoutes } from '../backoffice/search.ts';
 import { workQueueRoutes } from '../backoffice/work-queue.ts';
-import { portalUrlOf, workflowUrl, type Config } from '../config.ts';
+import { consoleUrlOf, portalUrlOf, workflowUrl, type Config } from '../config.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
@@ -136,6 +136,7 @@ export function operatorRoutesOf(
     store: DocumentStore;
     pepper: string;
     keyRing: KeyRing;
+    consoleUrl: string | null;
     liveProviders?: LiveProviders;
     workflowUrl: WorkflowUrl;
   },
@@ -150,6 +151,8 @@ export type ApiRoutes = {
   routes: Route[];
   /** Those that only the portal serves. */
   portalRoutes: Route[];
+  /** Of a person's own account: the portal and the console serve them. */
+  accountRoutes: Route[];
   routers: Router[];
 };
 
@@ -177,6 +180,7 @@ export function routesOf(
     peppers,
     keyRing,
     liveProviders: config.liveProviders,
+    consoleUrl: consoleUrlOf(config),
     store: createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing),
     files: createReportFiles(config.REPORTS_DIR),
     catalogue: readEventCatalogue(parts.docsFolder),
@@ -200,9 +204,10 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
-    portalRoutes: [portalRoutes, securityRoutes, teamRoutes, keyRoutes, merchantAuditRoutes].flatMap((routesOfPeople) =>
+    portalRoutes: [portalRoutes, teamRoutes, keyRoutes, merchantAuditRoutes].flatMap((routesOfPeople) =>
       routesOfPeople({ ...deps, portalUrl: portalUrlOf(config) }),
     ),
+    accountRoutes: securityRoutes(deps),
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

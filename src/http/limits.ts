@@ -113,6 +113,7 @@ const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests
 
 /** The id that a caller's requests are counted by. */
 export function counted(caller: Caller): string {
+  if (caller.kind === 'operator') return caller.operatorId;
   if ('userId' in caller) return caller.userId;
   return caller.kind === 'client' ? caller.sessionId : caller.keyId;
 }
@@ -121,7 +122,7 @@ export const WHOSE = {
   key: 'with one key',
   user: 'of one person',
   person: 'of one person',
-  operator: 'with one key',
+  operator: 'of one operator',
   client: 'for one session',
   public: 'from one address',
 } as const;

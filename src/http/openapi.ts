@@ -13,6 +13,7 @@ import {
 import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/fields.ts';
 import { isIdempotent } from './idempotency.ts';
+import { permissionText, SECURITY, SECURITY_SCHEMES } from './openapi-security.ts';
 import { errorText } from './response.ts';
 import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
 
@@ -52,15 +53,6 @@ const IdempotencyHeader = z.object({
     .optional()
     .describe('Makes the request safe to repeat for 24 hours: a repeat gets the first response and changes nothing'),
 });
-
-const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
-  key: [{ apiKey: [] }, { bearer: [] }],
-  'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
-  member: [{ portalSession: [] }],
-  person: [{ portalSession: [] }],
-  operator: [{ operatorKey: [] }, { operatorBearer: [] }],
-  public: [],
-};
 
 /** The part of an error that differs from one to the next of the same code. */
 type ErrorExample = { message: string; details?: FieldIssue[]; existing?: Record<string, string> };
@@ -109,26 +101,7 @@ export function createOpenApiDocument(
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
         examples: commonErrors(options),
-        securitySchemes: {
-          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
-          operatorKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "An operator's key" },
-          operatorBearer: { type: 'http', scheme: 'bearer', description: "An operator's key as a Bearer token" },
-          portalSession: {
-            type: 'apiKey',
-            in: 'cookie',
-            name: '__Host-meskot_portal',
-            description:
-              'The session of a person, served at the address of the portal only. Requests there carry this cookie and the header X-Meskot-Environment (sandbox or live), and no key.',
-          },
-          clientToken: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'x-client-token',
-            description:
-              'The token of one checkout session. The hosted page of the session also has it as a cookie, which browsers send with the calls below /api/checkout/sessions/{sessionId}, but not to the hooks.',
-          },
-        },
+        securitySchemes: SECURITY_SCHEMES,
       },
       paths,
     },
@@ -155,7 +128,7 @@ function operation(route: Route, options: DocsOptions): ZodOpenApiOperationObjec
     ...(route.cli && { 'x-cli': [route.cli].flat().map((one) => (typeof one === 'string' ? { name: one } : one)) }),
     tags: [route.tag],
     summary: route.summary,
-    description: [route.description, permission(route.auth)].filter(Boolean).join('\n\n'),
+    description: [route.description, permissionText(route)].filter(Boolean).join('\n\n'),
     security: SECURITY[route.auth.by],
     requestParams: {
       ...(path && { path }),
@@ -178,15 +151,6 @@ function requestBody({ operationId, body, upload }: Route, { examples }: DocsOpt
 function filesOf(types: readonly string[]) {
   const file = { schema: { type: 'string', format: 'binary' } } as const;
   return Object.fromEntries(types.map((type) => [type, file]));
-}
-
-function permission(auth: Route['auth']): string {
-  if (auth.by === 'public') return '';
-  if (auth.by === 'person') return 'Any person who is signed in to the portal.';
-  if (auth.by === 'member') return `People with the permission \`${auth.permission}\`.`;
-  if (auth.by !== 'operator') return `Scope of restricted keys: \`${auth.scope}\`.`;
-  if (auth.roles.includes('viewer')) return 'Any operator.';
-  return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
 function successes(route: Route, { examples }: DocsOptions): ZodOpenApiOperationObject['responses'] {
@@ -277,7 +241,7 @@ const ANY_KEY: ErrorCode[] = [
 
 function callerCodes({ auth, stepUp }: Route): ErrorCode[] {
   if (auth.by === 'public') return [];
-  if (auth.by === 'operator') return ANY_KEY;
+  if (auth.by === 'operator') return stepUp ? [...ANY_KEY, 'STEP_UP_REQUIRED'] : ANY_KEY;
   if (auth.by === 'person' || auth.by === 'member') {
     const codes: ErrorCode[] = ['AUTHENTICATION_REQUIRED', 'INSUFFICIENT_SCOPE'];
     if (auth.by === 'member') codes.push('MERCHANT_SUSPENDED');

@@ -61,8 +61,9 @@ export type UserCaller = Extract<MerchantCaller, { kind: 'user' }>;
 /** A person signed in at the portal, of whatever merchants. `merchantId`: the active one; null: none. */
 export type PersonCaller = { kind: 'person'; userId: string; sessionId: string; merchantId: string | null };
 
-/** A member of the platform's staff, by key: of no merchant, and in both environments. */
-export type OperatorCaller = { kind: 'operator'; operatorId: string; keyId: string; role: OperatorRole };
+/** A member of the platform's staff, by key or signed in at the console: of no merchant, and in both environments. */
+export type OperatorCaller = { kind: 'operator'; operatorId: string; role: OperatorRole } & OperatorCredential;
+type OperatorCredential = { keyId: string } | { userId: string; sessionId: string };
 
 /** The authenticated sender of a request. */
 export type Caller = MerchantCaller | PersonCaller | OperatorCaller;
@@ -206,7 +207,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   summary: string;
   description?: string;
   auth: Auth;
-  /** Where people have to enter a code of their authenticator app, unless they have in the last 5 minutes. */
+  /** Where people have to enter a code of their authenticator app, unless they have in the last 5 minutes; keys do not. */
   stepUp?: 'live' | 'always';
   /**
    * `list`: the lower rate of lists and reports, which paginated routes have anyway; `burst`: the default rate over a

@@ -2,7 +2,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { environment, readConfig } from '../config.ts';
-import { DEMO_PEOPLE, NEW_SHOP } from '../demo/seed/demo.ts';
+import { DEMO_OPERATORS, DEMO_PEOPLE, NEW_SHOP } from '../demo/seed/demo.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import { ADDRESSES, CREDENTIALS, findLockHolder, lockDataFolder, readState, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE, print } from './log.ts';
@@ -84,7 +84,14 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
   const lines: [string, string | undefined][] = [
     ['API', info.apiUrl],
     ['Portal', info.portalUrl],
-    ...portalPeople(info),
+    ...signIn(info, DEMO_PEOPLE),
+    ['Console', info.consoleUrl],
+    ...signIn(info, DEMO_OPERATORS),
+    [
+      'Password',
+      info.portalPassword &&
+        `${info.portalPassword}  (of each of them; the console also asks for an authenticator app)`,
+    ],
     ['Docs', info.docsUrl],
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],
@@ -103,13 +110,9 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
   return [...table, ...firstCommands(info)].join('\n');
 }
 
-/** The demo people who can sign in to the portal. */
-function portalPeople({ portalPassword }: ServiceInfo): [string, string | undefined][] {
-  if (!portalPassword) return [];
-  return [
-    ['Sign in as', DEMO_PEOPLE.map(({ email }) => email).join(', ')],
-    ['Password', `${portalPassword}  (of each of them)`],
-  ];
+/** The demo people who can sign in to the portal, or operators who can sign in to the console. */
+function signIn({ portalPassword }: ServiceInfo, list: readonly { email: string }[]): [string, string | undefined][] {
+  return portalPassword ? [['Sign in as', list.map(({ email }) => email).join(', ')]] : [];
 }
 
 /** Commands that work as printed. */

@@ -15,6 +15,7 @@ export const ADDRESSES = [
   'apiUrl',
   'docsUrl',
   'portalUrl',
+  'consoleUrl',
   'demoShopUrl',
   'simulatorUrl',
   'temporalUiUrl',

@@ -37,7 +37,7 @@ const PROGRESS_EVERY_MS = 2_000;
 export async function startServices(context: ServicesContext): Promise<ServiceInfo> {
   const { config, settings, project, log, shutdown } = context;
   const registry = createRegistry('local');
-  const { PUBLIC_BASE_URL: apiUrl, PORTAL_URL: portalUrl } = config;
+  const { PUBLIC_BASE_URL: apiUrl, PORTAL_URL: portalUrl, CONSOLE_URL: consoleUrl } = config;
   const demoShopUrl = `http://localhost:${settings.DEMO_SHOP_PORT}`;
   const stateFile = join(settings.dataFolder, 'simulator.jsonl');
   const start = <T>(name: string, service: (onStop: (stop: () => Promise<void>) => void) => Promise<T>) =>
@@ -89,6 +89,7 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
     ...api,
     apiUrl,
     portalUrl,
+    consoleUrl,
     demoShopUrl,
     docsUrl: `${apiUrl}/docs`,
     simulatorUrl: config.SIMULATOR_URL,

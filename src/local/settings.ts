@@ -17,6 +17,7 @@ const PORTS = {
   PORTAL_PORT: port(4001),
   SIMULATOR_PORT: port(4002),
   DEMO_SHOP_PORT: port(4003),
+  CONSOLE_PORT: port(4004),
   METRICS_PORT: port(4009),
   POSTGRES_PORT: port(5433),
   TEMPORAL_PORT: port(7233),

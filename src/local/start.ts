@@ -58,6 +58,7 @@ async function choosePorts(settings: LocalSettings, { choose }: Ports): Promise<
     PORTAL_PORT: await choose('the portal', settings.PORTAL_PORT),
     SIMULATOR_PORT: await choose('the simulator', settings.SIMULATOR_PORT),
     DEMO_SHOP_PORT: await choose('the demo shop', settings.DEMO_SHOP_PORT),
+    CONSOLE_PORT: await choose('the console', settings.CONSOLE_PORT),
     METRICS_PORT: await choose('metrics', settings.METRICS_PORT),
   };
   if (!settings.DATABASE_URL) chosen.POSTGRES_PORT = await choose('PostgreSQL', settings.POSTGRES_PORT);
@@ -69,7 +70,7 @@ async function choosePorts(settings: LocalSettings, { choose }: Ports): Promise<
 
 /** Starts the servers while our own code loads, which takes seconds, then the services. */
 async function startEverything(project: string, settings: LocalSettings, shutdown: Shutdown): Promise<ServiceInfo> {
-  const { dataFolder, API_PORT, METRICS_PORT, PORTAL_PORT, SIMULATOR_PORT } = settings;
+  const { dataFolder, API_PORT, METRICS_PORT, PORTAL_PORT, CONSOLE_PORT, SIMULATOR_PORT } = settings;
   const migrations = join(project, 'migrations');
   const starting = [
     ensurePostgres(settings, shutdown).then((urls) => migrated(settings, migrations, urls)),
@@ -85,6 +86,7 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
     LOG_LEVEL: 'warn',
     PUBLIC_BASE_URL: `http://localhost:${API_PORT}`,
     PORTAL_URL: `http://localhost:${PORTAL_PORT}`,
+    CONSOLE_URL: `http://localhost:${CONSOLE_PORT}`,
     PORTAL_PAGES_DIR: pagesFolder,
     SIMULATOR_URL: `http://localhost:${SIMULATOR_PORT}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
@@ -96,6 +98,7 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
     API_PORT: String(API_PORT),
     METRICS_PORT: String(METRICS_PORT),
     PORTAL_PORT: String(PORTAL_PORT),
+    CONSOLE_PORT: String(CONSOLE_PORT),
   });
   const { log, close } = openLocalLog(join(dataFolder, LOG_FILE), { level: config.LOG_LEVEL, write: print });
   shutdown.add({ name: 'the log', stop: async () => close() });

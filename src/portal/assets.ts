@@ -12,16 +12,25 @@ type Manifest = Record<
 type Asset = { name: string; plain: Buffer; br?: Buffer | undefined; gzip?: Buffer | undefined };
 
 const YEAR_SECONDS = 31_536_000;
-/** The addresses of pages: all show the same document, whose script reads the rest of the address. */
-const PAGE = /^[/](?:test|live)(?:[/]|$)/;
+/**
+ * The addresses of an entry's pages: all show the same document, whose script reads the rest of the address. `home`: where
+ * `/` leads, unless it is a page itself.
+ */
+const ENTRIES = {
+  merchant: { page: /^[/](?:test|live)(?:[/]|$)/, home: '/test/' },
+  operator: { page: /^[/][^.]*$/, home: null },
+};
 
 /**
  * Serves the built pages of one entry, `merchant` or `operator`: its own hashed files, which browsers keep, and its document
- * at every address of a page. Everything is held in memory. Throws where the folder has no complete build.
+ * at every address of a page. Everything is held in memory. undefined where the build has no such entry; throws where the
+ * folder has no complete build.
  */
-export async function createAssets(folder: string, entry: string): Promise<Middleware> {
+export async function createAssets(folder: string, entry: keyof typeof ENTRIES): Promise<Middleware | undefined> {
   const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8')) as Manifest;
   const source = `${entry}/index.html`;
+  if (!manifest[source]) return undefined;
+  const { page, home } = ENTRIES[entry];
   const names = filesOf(manifest, source);
   const read = await Promise.all(
     names.map(async (name) => [`/${name}`, await readAsset(folder, name)] as [string, Asset]),
@@ -31,8 +40,8 @@ export async function createAssets(folder: string, entry: string): Promise<Middl
   return async (ctx, next) => {
     const file = files.get(ctx.path);
     if (file) return send(ctx, file, `public, max-age=${YEAR_SECONDS}, immutable`);
-    if (ctx.path === '/') return ctx.redirect('/test/');
-    return PAGE.test(ctx.path) ? send(ctx, document, 'no-cache') : next();
+    if (ctx.path === '/' && home !== null) return ctx.redirect(home);
+    return page.test(ctx.path) ? send(ctx, document, 'no-cache') : next();
   };
 }
 
@@ -48,7 +57,6 @@ function filesOf(manifest: Manifest, source: string): string[] {
     for (const next of [...(chunk.imports ?? []), ...(chunk.dynamicImports ?? [])]) visit(next);
   };
   visit(source);
-  if (names.size === 0) throw new Error(`the build has no ${source}`);
   return [...names];
 }
 

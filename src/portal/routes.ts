@@ -1,6 +1,4 @@
-import { z } from 'zod';
-
-import { endSession, readSession, switchMerchant } from '../access/users/sessions.ts';
+import { readSession, switchMerchant } from '../access/users/sessions.ts';
 import { listMemberships } from '../access/users/users.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database, Queryable } from '../lib/db.ts';
@@ -32,20 +30,10 @@ export function portalRoutes({ db }: Deps): Route[] {
         return { message: 'Merchant switched', data: await readMe(trx, caller.sessionId, at) };
       },
     }),
-    writeRoute('POST /api/portal/sign-out', {
-      ...PERSON,
-      operationId: 'signOut',
-      summary: 'End this session',
-      responses: { 200: z.null() },
-      handle: async ({ tx: { trx }, caller, at }) => {
-        await endSession(trx, { id: caller.sessionId, userId: caller.userId }, at);
-        return { message: 'Signed out', data: null };
-      },
-    }),
   ];
 }
 
-/** The person of a session. Throws NOT_FOUND. */
+/** The person of a session. Throws AUTHENTICATION_REQUIRED. */
 export async function readMe(db: Queryable, sessionId: string, at: Date) {
   const session = await readSession(db, sessionId, at);
   return schema.presentMe(session, await listMemberships(db, session.userId), at);

@@ -116,6 +116,7 @@ export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
 export const PersonSession = z.object({
   sessionId: z.string(),
   current: z.boolean().describe('Whether it is the one of this request'),
+  audience: z.enum(['portal', 'console']).describe('Where it is valid'),
   address: z.string(),
   device: z.string().describe('User-Agent of the sign-in'),
   createdAt: instant,

@@ -4,10 +4,10 @@ import { recordMerchantAudit } from '../access/merchant-audit.ts';
 import { hashPassword, isPassword, passwordIssue } from '../access/users/passwords.ts';
 import { endSession, endSessions, listSessions, recordStepUp, type SessionRow } from '../access/users/sessions.ts';
 import {
-  acceptCode,
   acceptSecondFactor,
   beginTwoFactor,
   checkLimited,
+  confirmTwoFactor,
   countRecoveryCodes,
   renewRecoveryCodes,
   setTwoFactor,
@@ -141,12 +141,11 @@ function appRoutes(deps: SecurityDeps): Route[] {
       responses: { 201: schema.RecoveryCodes },
       handle: async ({ body: { code }, ...request }) => {
         const { caller, at } = request;
-        let recoveryCodes: string[] = [];
+        let recoveryCodes: string[] | null = null;
         await ensureCode(deps, { ...caller, at }, async (trx, user, tx) => {
-          if (user.totpEnabledAt !== null || !(await acceptCode(trx, keyRing, { user, code }))) return false;
-          await setTwoFactor(trx, user.id, at);
+          recoveryCodes = await confirmTwoFactor(trx, keyRing, { user, code, at });
+          if (recoveryCodes === null) return false;
           await recordStepUp(trx, caller.sessionId, at);
-          recoveryCodes = await renewRecoveryCodes(trx, user.id, at);
           await recordOwnChange(tx, request, 'two-factor.turn-on');
           return true;
         });
@@ -206,15 +205,26 @@ function codeRoutes(deps: SecurityDeps): Route[] {
 
 function sessionRoutes({ db }: SecurityDeps): Route[] {
   return [
+    writeRoute('POST /api/portal/sign-out', {
+      ...PERSON,
+      operationId: 'signOut',
+      summary: 'End this session',
+      responses: { 200: z.null() },
+      handle: async ({ tx: { trx }, caller, at }) => {
+        await endSession(trx, { id: caller.sessionId, userId: caller.userId }, at);
+        return { message: 'Signed out', data: null };
+      },
+    }),
     readRoute('GET /api/portal/sessions', {
       ...PERSON,
       operationId: 'listOwnSessions',
       summary: 'Your sessions that have not ended, newest first',
       responses: { 200: z.array(schema.PersonSession) },
       handle: async ({ caller, at }) => {
-        const present = ({ id, address, device, createdAt, lastUsedAt, expiresAt }: SessionRow) => ({
+        const present = ({ id, audience, address, device, createdAt, lastUsedAt, expiresAt }: SessionRow) => ({
           sessionId: id,
           current: id === caller.sessionId,
+          audience,
           address,
           device,
           createdAt,

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import { consoleUrlOf, type Config } from '../config.ts';
 
 /** Temporal's limit of a summary. */
 const SUMMARY_BYTES_MAX = 400;
@@ -49,11 +49,11 @@ function headOf(text: Text): string[] {
   ];
 }
 
-function deliveryDetails({ CONSOLE_URL }: Config, text: Text): string {
+function deliveryDetails(config: Config, text: Text): string {
   const [deliveryId, eventId] = [text('deliveryId'), text('eventId')];
-  const base = CONSOLE_URL?.replace(/\/$/, '');
+  const base = consoleUrlOf(config);
   const console =
-    base === undefined || eventId === undefined
+    base === null || eventId === undefined
       ? []
       : [`- [Console](${base}/deliveries/${deliveryId}), [event log](${base}/events/${eventId})`];
   return [

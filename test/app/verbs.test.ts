@@ -50,7 +50,7 @@ const NAMES: Readonly<Record<string, string>> = {
   kyc: 'get get-document review approve reject request-info change-tier',
   'bank-accounts': 'get verify reject',
   holidays: 'list add reschedule enable disable confirm remove',
-  operators: 'list create change-role activate deactivate list-keys invite revoke-key',
+  operators: 'list whoami create change-role activate deactivate list-keys invite revoke-key',
   'own-keys': 'list create rotate revoke',
   proposals: 'list get confirm reject withdraw',
   audit: 'list',

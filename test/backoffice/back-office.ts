@@ -80,6 +80,7 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
     store,
     pepper: PEPPER,
     keyRing: KEY_RING,
+    consoleUrl: 'https://console.meskot.example',
     ...(liveProviders && { liveProviders }),
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });

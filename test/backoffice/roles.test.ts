@@ -99,6 +99,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsInviteOperator: ADMIN,
   opsRevokeOperatorKey: ADMIN,
   opsRevokeInvitation: ADMIN,
+  opsGetMe: EVERYBODY,
   opsListOwnKeys: EVERYBODY,
   opsCreateOwnKey: EVERYBODY,
   opsRotateOwnKey: EVERYBODY,

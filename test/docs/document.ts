@@ -26,13 +26,13 @@ export function productRoutes(): Route[] {
     clock: () => new Date(),
     docsFolder: DOCS,
   };
-  const { routes, portalRoutes } = routesOf(config, {
+  const { routes, portalRoutes, accountRoutes } = routesOf(config, {
     ...parts,
     limits: createLimits(NO_LIMITS),
     log: createLogger('silent', 'test'),
   });
   const readiness = { countPendingMigrations: async () => 0, findFullDisk: async () => null };
-  return [...healthRoutes(readiness, new AbortController().signal), ...routes, ...portalRoutes];
+  return [...healthRoutes(readiness, new AbortController().signal), ...routes, ...portalRoutes, ...accountRoutes];
 }
 
 /** The examples of the API description. */

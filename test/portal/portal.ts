@@ -48,9 +48,9 @@ export type Browser = {
   signIn: (email: string, password?: string, next?: string) => Promise<PortalResponse>;
 };
 
-/** The portal's own routes: what others return to people is not all declared for keys. */
+/** The routes for people only, and for operators: what others return to people is not all declared for keys. */
 const DECLARED = productRoutes()
-  .filter(({ path }) => path.startsWith('/api/portal/'))
+  .filter(({ path }) => /^[/]api[/](?:portal|ops)[/]/.test(path))
   .map((route) => ({ ...route, statuses: Object.keys(route.responses).map(Number), codes: errorCodes(route) }));
 
 /** A browser without cookies. */
@@ -118,6 +118,7 @@ export type PortalService = {
   database: TestDatabase;
   db: Database;
   url: string;
+  consoleUrl: string;
   apiUrl: string;
   newMerchant: (name?: string) => Promise<string>;
   /** A browser in which a new person of the merchant has signed in. */
@@ -140,7 +141,8 @@ export async function startPortalService(
 ): Promise<PortalService> {
   const database = await createTestDatabase();
   const { db } = database;
-  const [apiPort, portalPort, metricsPort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
+  const [apiPort, portalPort] = [await anyFreePort(), await anyFreePort()];
+  const [consolePort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const folder = await mkdtemp(join(tmpdir(), 'meskot-portal-'));
   const config = readConfig({
     ...NO_LIMITS,
@@ -152,6 +154,8 @@ export async function startPortalService(
     METRICS_PORT: String(metricsPort),
     PORTAL_PORT: String(portalPort),
     PORTAL_URL: `http://127.0.0.1:${portalPort}`,
+    CONSOLE_PORT: String(consolePort),
+    CONSOLE_URL: `http://127.0.0.1:${consolePort}`,
     ...settings,
   });
   const project = resolve(import.meta.dirname, '../..');
@@ -161,6 +165,7 @@ export async function startPortalService(
     database,
     db,
     url,
+    consoleUrl: `http://127.0.0.1:${consolePort}`,
     apiUrl: api.url,
     newMerchant: (name = newId('req')) => db.transaction(async (trx) => (await onboardMerchant(trx, { name })).id),
     signedIn: async (merchantId, role) => {

@@ -150,7 +150,7 @@ test('an idle session ends after 12 hours, reads no live data after 30 minutes, 
   expect(after).toEqual({ ended: true });
   await change(`idle_until = now() - interval '1 s'`);
   expect(await me()).toBe(401);
-  await change(`idle_until = now() + interval '1 h', expires_at = now()`);
+  await change(`idle_until = now() + interval '1 h', expires_at = now() - interval '1 s'`);
   expect(await me()).toBe(401);
 });
 

@@ -1,33 +1,47 @@
 import type { Context } from 'koa';
 
+import { requireRole } from '../../http/auth.ts';
 import { isFromOwnPage } from '../../http/forms.ts';
 import type { Identify } from '../../http/pipeline.ts';
-import { SCOPES_BEFORE_VERIFICATION, type Route, type UserCaller } from '../../http/route.ts';
+import { SCOPES_BEFORE_VERIFICATION, type PersonCaller, type Route, type UserCaller } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import type { Environment } from '../../lib/scope.ts';
 import { liveRequirementIssues } from '../authenticate.ts';
 import { ROLES, rolesWith, TWO_FACTOR_ROLES, type AnyPermission } from './roles.ts';
-import { useSession, type Session } from './sessions.ts';
+import { useSession, type Audience, type Session } from './sessions.ts';
 
 /** How long an entered code counts, for what needs one. */
 export const STEP_UP_MS = 5 * 60_000;
 
-/** The name of the portal's cookie. `__Host-`: browsers take it with Secure, without Domain and for all paths only. */
-export function sessionCookie(portalUrl: string): string {
-  return portalUrl.startsWith('https:') ? '__Host-meskot_portal' : 'meskot_portal';
+/** A listener for people; `url` without a slash at its end. Its cookie is valid at no other one. */
+export type Site = { audience: Audience; url: string };
+
+/** The name of a site's cookie. `__Host-`: browsers take it with Secure, without Domain and for all paths only. */
+export function sessionCookie({ audience, url }: Site): string {
+  return `${url.startsWith('https:') ? '__Host-' : ''}meskot_${audience}`;
 }
 
-type Deps = { db: Database; clock: Clock; portalUrl: string };
+type Deps = { db: Database; clock: Clock; site: Site };
 
 /** The session of a request's cookie; null without a valid one. */
-export async function sessionOf({ db, clock, portalUrl }: Deps, ctx: Context): Promise<Session | null> {
-  const token = ctx.cookies.get(sessionCookie(portalUrl));
-  return token ? useSession(db, token, clock()) : null;
+export async function sessionOf({ db, clock, site }: Deps, ctx: Context): Promise<Session | null> {
+  const token = ctx.cookies.get(sessionCookie(site));
+  return token ? useSession(db, { token, audience: site.audience }, clock()) : null;
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
+
+/** Throws INSUFFICIENT_SCOPE for a change that another site has asked for, AUTHENTICATION_REQUIRED without a session. */
+async function requireSession(deps: Deps, ctx: Context): Promise<Session> {
+  if (!SAFE_METHODS.has(ctx.method) && !isFromOwnPage(ctx, deps.site.url)) {
+    throw new AppError('INSUFFICIENT_SCOPE', 'The request was sent from another site.');
+  }
+  const session = await sessionOf(deps, ctx);
+  if (!session) throw new AppError('AUTHENTICATION_REQUIRED', 'You are not signed in, or no longer. Sign in.');
+  return session;
+}
 
 /**
  * Identifies people by the portal's cookie; keys and tokens are not read. Throws AUTHENTICATION_REQUIRED,
@@ -39,16 +53,11 @@ export function createSessionIdentification(deps: Deps): Identify {
     const { auth } = route;
     if (auth.by === 'public') return null;
     if (auth.by === 'operator') throw new Error(`${route.operationId} is not served to people`);
-    if (!SAFE_METHODS.has(ctx.method) && !isFromOwnPage(ctx, deps.portalUrl)) {
-      throw new AppError('INSUFFICIENT_SCOPE', 'The request was sent from another site.');
-    }
-    const session = await sessionOf(deps, ctx);
-    if (!session) throw new AppError('AUTHENTICATION_REQUIRED', 'You are not signed in, or no longer. Sign in.');
+    const session = await requireSession(deps, ctx);
     const now = deps.clock();
-    const { id: sessionId, userId, merchantId, role } = session;
     if (auth.by === 'person') {
       if (route.stepUp) requireStepUp(session, now);
-      return { kind: 'person', userId, sessionId, merchantId: role === null ? null : merchantId };
+      return personCaller(session);
     }
     const caller = userCaller(session, readEnvironment(ctx));
     ensurePermission(caller, auth.by === 'member' ? auth.permission : permissionOf(auth));
@@ -59,6 +68,36 @@ export function createSessionIdentification(deps: Deps): Identify {
     return caller;
   };
 }
+
+/**
+ * Identifies operators by the console's cookie; keys are not read. Two-factor is a condition of the session itself. Throws
+ * AUTHENTICATION_REQUIRED, INSUFFICIENT_SCOPE (also for requests of other sites), STEP_UP_REQUIRED.
+ */
+export function createOperatorIdentification(deps: Deps): Identify {
+  return async (ctx, route) => {
+    const { auth, stepUp, operationId } = route;
+    if (auth.by === 'public') return null;
+    const session = await requireSession(deps, ctx);
+    const { id: sessionId, userId, operatorId, operatorRole: role } = session;
+    if (auth.by === 'person') {
+      if (stepUp) requireStepUp(session, deps.clock());
+      return personCaller(session);
+    }
+    if (auth.by !== 'operator' || operatorId === null || role === null) {
+      throw new Error(`${operationId} is not served to operators`);
+    }
+    const caller = requireRole({ kind: 'operator', operatorId, role, userId, sessionId } as const, auth.roles);
+    if (stepUp) requireStepUp(session, deps.clock());
+    return caller;
+  };
+}
+
+const personCaller = ({ id: sessionId, userId, merchantId, role }: Session): PersonCaller => ({
+  kind: 'person',
+  userId,
+  sessionId,
+  merchantId: role === null ? null : merchantId,
+});
 
 const permissionOf = (auth: Extract<Route['auth'], { scope: unknown }>): AnyPermission =>
   auth.by === 'key' && auth.permission !== undefined ? auth.permission : auth.scope;

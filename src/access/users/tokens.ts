@@ -7,7 +7,14 @@ import { first, insertRow, rows, type Queryable, type Trx } from '../../lib/db.t
 import { newId } from '../../lib/ids.ts';
 
 const TOKEN_BYTES = 32;
-const LIFETIMES_MS = { 'second-factor': HOUR_MS / 6, invitation: 3 * DAY_MS, reset: HOUR_MS, 'sign-up': DAY_MS };
+const LIFETIMES_MS = {
+  'second-factor': HOUR_MS / 6,
+  'console-second-factor': HOUR_MS / 6,
+  invitation: 3 * DAY_MS,
+  'operator-invitation': 3 * DAY_MS,
+  reset: HOUR_MS,
+  'sign-up': DAY_MS,
+};
 
 type Purpose = keyof typeof LIFETIMES_MS;
 

@@ -37,7 +37,7 @@ export async function beginTwoFactor(trx: Trx, keyRing: KeyRing, userId: string)
 }
 
 /** Whether a code of the app is right; accepts each code once. */
-export async function acceptCode(trx: Trx, keyRing: KeyRing, { user, code }: { user: User; code: string }) {
+async function acceptCode(trx: Trx, keyRing: KeyRing, { user, code }: { user: User; code: string }) {
   const { id, totpSecret, totpLastStep } = user;
   const digits = code.replaceAll(/\s/g, '');
   if (totpSecret === null || !/^\d{6}$/.test(digits)) return false;
@@ -59,6 +59,17 @@ export async function acceptSecondFactor(trx: Trx, keyRing: KeyRing, of: { user:
                AND used_at IS NULL AND replaced_at IS NULL RETURNING 1`;
   const hash = sha256(code.toUpperCase().replaceAll(/[^0-9A-F]/g, ''));
   return (await rows(trx, sql, { userId: user.id, hash, at })).length > 0;
+}
+
+/** Turns two-factor on with a code of the new app. Returns the recovery codes; null where the code is wrong. */
+export async function confirmTwoFactor(
+  trx: Trx,
+  keyRing: KeyRing,
+  { user, code, at }: { user: User; code: string; at: Date },
+): Promise<string[] | null> {
+  if (user.totpEnabledAt !== null || !(await acceptCode(trx, keyRing, { user, code }))) return null;
+  await setTwoFactor(trx, user.id, at);
+  return renewRecoveryCodes(trx, user.id, at);
 }
 
 /** Turns two-factor on or off. */

@@ -45,6 +45,18 @@ export const DEMO_PEOPLE: readonly DemoPerson[] = [
   ...peopleOf(NEW_SHOP, 'newshop.example', ['Abebe Kebede', 'Marta Alemu', 'Yonas Haile']),
 ];
 
+/** The operators, with constant ids: one admin confirms what the other proposes. They can sign in to the console. */
+export const DEMO_OPERATORS = [
+  { id: 'opr_01DEM0PERAT0R0000000000000', name: 'Demo operator', email: 'operator@demo.invalid', role: 'admin' },
+  {
+    id: 'opr_02DEM0PERAT0R0000000000000',
+    name: 'Second demo operator',
+    email: 'second.operator@demo.invalid',
+    role: 'admin',
+  },
+  { id: 'opr_03DEM0PERAT0R0000000000000', name: 'Demo support', email: 'support@demo.invalid', role: 'support' },
+] as const;
+
 function peopleOf({ scope: { merchantId } }: DemoMerchant, host: string, names: readonly string[]): DemoPerson[] {
   const roles = ['owner', 'finance', 'developer'] as const;
   return roles.map((role, index) => ({ email: `${role}@${host}`, name: names[index] ?? role, merchantId, role }));

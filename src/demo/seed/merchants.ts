@@ -31,7 +31,7 @@ import {
   rotateSecret,
 } from '../../webhooks/subscriptions/operations.ts';
 import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
-import { ABYSSINIA, DEMO_KEY_ID, type DemoMerchant, NEW_SHOP } from './demo.ts';
+import { ABYSSINIA, DEMO_KEY_ID, DEMO_OPERATORS, type DemoMerchant, NEW_SHOP } from './demo.ts';
 import { recallPeople } from './people.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
@@ -135,14 +135,10 @@ export type RecallInput = {
 const { scope } = ABYSSINIA;
 const KEY_NAME = 'Local development';
 
-/** The operators of the demo data, with constant ids: one confirms what the other proposes. */
-const [FIRST_OPERATOR, SECOND_OPERATOR] = [
-  { id: 'opr_01DEM0PERAT0R0000000000000', name: 'Demo operator', email: 'operator@demo.invalid' },
-  { id: 'opr_02DEM0PERAT0R0000000000000', name: 'Second demo operator', email: 'second.operator@demo.invalid' },
-] as const;
+const [FIRST_OPERATOR, SECOND_OPERATOR] = DEMO_OPERATORS;
 
 export async function createDemoOperators(trx: Trx): Promise<void> {
-  for (const operator of [FIRST_OPERATOR, SECOND_OPERATOR]) await createOperator(trx, { ...operator, role: 'admin' });
+  for (const operator of DEMO_OPERATORS) await createOperator(trx, operator);
 }
 
 /** The audit context of the first demo operator's past actions. */

@@ -3,25 +3,26 @@ import { randomBytes } from 'node:crypto';
 import { hashPassword, isPassword } from '../../access/users/passwords.ts';
 import { createUser, findUserByEmail, setMembership, changeUser } from '../../access/users/users.ts';
 import type { Database } from '../../lib/db.ts';
-import { DEMO_PEOPLE } from './demo.ts';
+import { DEMO_OPERATORS, DEMO_PEOPLE } from './demo.ts';
 
 const PASSWORD_BYTES = 12;
 
 /**
- * The people of the demo merchants, who share one password. Returns the stored one where it is still theirs; else all get
+ * The accounts of the demo merchants' people and of the demo operators, who share one password. Returns the stored one where it is still theirs; else all get
  * a new one.
  */
 export async function recallPeople(db: Database, stored = ''): Promise<string> {
-  const users = await Promise.all(DEMO_PEOPLE.map(async ({ email }) => findUserByEmail(db, email)));
+  const people = [...DEMO_PEOPLE, ...DEMO_OPERATORS];
+  const users = await Promise.all(people.map(async ({ email }) => findUserByEmail(db, email)));
   const [first] = users;
   if (first && !users.includes(undefined) && (await isPassword(first.passwordHash, stored))) return stored;
   const password = randomBytes(PASSWORD_BYTES).toString('base64url');
   await db.transaction(async (trx) => {
-    for (const [index, { email, name, merchantId, role }] of DEMO_PEOPLE.entries()) {
+    for (const [index, { email, name, ...more }] of people.entries()) {
       const existing = users[index];
       if (existing) await changeUser(trx, existing.id, { passwordHash: await hashPassword(password) });
       const { id: userId } = existing ?? (await createUser(trx, { email, name, password }));
-      await setMembership(trx, { userId, merchantId, role });
+      if ('merchantId' in more) await setMembership(trx, { userId, ...more });
     }
   });
   return password;

@@ -15,7 +15,7 @@ import { enqueueMail } from '../../outbox/mail.ts';
 import { signUpMail } from '../mails.ts';
 import { field, languageOf, problem, sendPage } from './layout.ts';
 import { emailOf, isEmail, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
-import { beginSession, seeOther, SIGN_IN_PATH, type PageDeps } from './sign-in.ts';
+import { beginSession, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
 import { textsOf } from './translations.ts';
 
 const SIGN_UP_PATH = '/sign-up';
@@ -28,7 +28,7 @@ export function addSignUp(router: Router, deps: PageDeps): void {
   router.get(SIGN_UP_PATH, (ctx) => sendSignUp(ctx));
 
   router.post(SIGN_UP_PATH, async (ctx) => {
-    const form = await readOwnForm(ctx, deps.portalUrl);
+    const form = await readOwnForm(ctx, deps.site.url);
     const email = emailOf(form);
     const [name, businessName] = [textOf(form, 'name'), textOf(form, 'businessName')];
     if (!isEmail(email) || name === '' || businessName === '') return sendSignUp(ctx, true);
@@ -60,22 +60,23 @@ function sendSignUp(ctx: Context, isIncomplete = false): void {
 }
 
 async function startSignUp(
-  { runInTransaction, keyRing, portalUrl, clock }: PageDeps,
+  { runInTransaction, keyRing, site, clock }: PageDeps,
   language: ReturnType<typeof languageOf>,
   { email, details }: { email: string; details: NonNullable<UserToken['details']> },
 ): Promise<void> {
   await runInTransaction(async ({ trx }) => {
     const { token } = await createToken(trx, { purpose: 'sign-up', email, details }, clock());
-    const link = `${portalUrl}${CONFIRM_PATH}?${new URLSearchParams({ token }).toString()}`;
+    const link = `${site.url}${CONFIRM_PATH}?${new URLSearchParams({ token }).toString()}`;
     const isKnown = (await findUserByEmail(trx, email)) !== undefined;
-    const text = signUpMail(language, isKnown ? null : link, `${portalUrl}${SIGN_IN_PATH}`);
+    const text = signUpMail(language, isKnown ? null : link, `${site.url}${SIGN_IN_PATH}`);
     await enqueueMail(trx, keyRing, { recipient: email, ...text });
   });
 }
 
 type NewAccount = { path: string; token: string; wrong?: string | undefined; more?: Html | null };
 
-function sendNewAccount(ctx: Context, { path, token, wrong, more = null }: NewAccount): void {
+/** Asks for the password of a new account. */
+export function sendNewAccount(ctx: Context, { path, token, wrong, more = null }: NewAccount): void {
   const texts = textsOf(languageOf(ctx));
   const body = html`${problem(wrong)}
     <form method="post" action="${path}">
@@ -87,7 +88,7 @@ function sendNewAccount(ctx: Context, { path, token, wrong, more = null }: NewAc
 }
 
 async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
-  const form = await readOwnForm(ctx, deps.portalUrl);
+  const form = await readOwnForm(ctx, deps.site.url);
   const [token, password, at] = [form.get('token') ?? '', form.get('password') ?? '', deps.clock()];
   const presented = { purpose: 'sign-up', token, at } as const;
   const found = await findToken(deps.db, presented);
@@ -124,7 +125,7 @@ export function addInvitation(router: Router, deps: PageDeps): void {
   });
 
   router.post(INVITATION_PATH, async (ctx) => {
-    const form = await readOwnForm(ctx, deps.portalUrl);
+    const form = await readOwnForm(ctx, deps.site.url);
     const token = form.get('token') ?? '';
     const found = await find(token);
     if (!found?.email || !found.merchantId || !found.role) return sendOutdated(ctx);

@@ -1,9 +1,10 @@
 import type { Context } from 'koa';
 
+import type { Audience } from '../../access/users/sessions.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { isLanguage, textsOf, type Language } from './translations.ts';
 
-/** The policy of all pages of the portal. */
+/** The policy of all pages of people. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,11 +25,15 @@ export const STYLE_PATH = '/sign-in.css';
 
 type Page = { status?: number; title: string; body: Html; isWide?: boolean };
 
+/** Whether a page is of the operators' console, as its router has noted. */
+export const isConsole = ({ state }: Context): boolean => (state as { audience?: Audience }).audience === 'console';
+
 /** Sends a page in the language of the visitor. */
 export function sendPage(ctx: Context, { status = 200, title, body, isWide = false }: Page): void {
   const language = languageOf(ctx);
   const other = language === 'en' ? 'am' : 'en';
   const query = new URLSearchParams({ ...ctx.query, lang: other });
+  const name = isConsole(ctx) ? `Meskot · ${textsOf(language).console}` : 'Meskot';
   ctx.status = status;
   ctx.set(PAGE_HEADERS);
   ctx.type = 'text/html; charset=utf-8';
@@ -40,11 +45,11 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
         <meta name="robots" content="noindex" />
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${STYLE_PATH}" />
-        <title>${title} – Meskot</title>
+        <title>${title} – ${name}</title>
       </head>
-      <body>
+      <body class="${isConsole(ctx) ? 'console' : ''}">
         <header>
-          <span>Meskot</span>
+          <span>${name}</span>
           <a href="?${query.toString()}" lang="${other}" hreflang="${other}">${textsOf(language).otherLanguage}</a>
         </header>
         <main class="${isWide ? 'wide' : ''}">

@@ -11,7 +11,7 @@ import { resetMail } from '../mails.ts';
 import { replacePassword } from '../replace-password.ts';
 import { field, languageOf, problem, sendPage } from './layout.ts';
 import { emailOf, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
-import { SIGN_IN_PATH, type PageDeps } from './sign-in.ts';
+import { mayEnter, SIGN_IN_PATH, type PageDeps } from './session.ts';
 import { textsOf } from './translations.ts';
 
 const FORGOT_PATH = '/forgot';
@@ -29,7 +29,7 @@ export function addReset(router: Router, deps: PageDeps): void {
   });
 
   router.post(FORGOT_PATH, async (ctx) => {
-    const email = emailOf(await readOwnForm(ctx, deps.portalUrl));
+    const email = emailOf(await readOwnForm(ctx, deps.site.url));
     await deps.limits.countSignIn(ctx, `forgot ${email.toLowerCase()}`);
     // Not awaited: the response takes as long for an address without an account.
     void sendReset(deps, email).catch((error: unknown) => deps.log.error({ err: error }, 'A reset was not sent'));
@@ -43,7 +43,7 @@ export function addReset(router: Router, deps: PageDeps): void {
   });
 
   router.post(RESET_PATH, async (ctx) => {
-    const form = await readOwnForm(ctx, deps.portalUrl);
+    const form = await readOwnForm(ctx, deps.site.url);
     const [token, password, at] = [form.get('token') ?? '', form.get('password') ?? '', deps.clock()];
     const found = await findToken(deps.db, { purpose: 'reset', token, at });
     if (!found?.userId) return sendOutdated(ctx);
@@ -62,12 +62,13 @@ export function addReset(router: Router, deps: PageDeps): void {
   });
 }
 
-async function sendReset({ db, runInTransaction, keyRing, portalUrl, clock }: PageDeps, email: string): Promise<void> {
+async function sendReset(deps: PageDeps, email: string): Promise<void> {
+  const { db, runInTransaction, keyRing, site, clock } = deps;
   const user = await findUserByEmail(db, email);
-  if (!user) return;
+  if (!user || !(await mayEnter(deps, user))) return;
   await runInTransaction(async ({ trx }) => {
     const { token } = await createToken(trx, { purpose: 'reset', userId: user.id }, clock());
-    const link = `${portalUrl}${RESET_PATH}?${new URLSearchParams({ token }).toString()}`;
+    const link = `${site.url}${RESET_PATH}?${new URLSearchParams({ token }).toString()}`;
     await enqueueMail(trx, keyRing, { recipient: user.email, ...resetMail(user.language, link) });
   });
 }

@@ -6,9 +6,11 @@ import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { listMails } from '../../outbox/mail.ts';
 import { addInvitation, addSignUp } from './accounts.ts';
+import { addEnrolment, addOperatorInvitation } from './enrolment.ts';
 import { languageOf, PAGE_HEADERS, problem, rememberLanguage, sendPage, STYLE_PATH } from './layout.ts';
 import { addReset } from './reset.ts';
-import { addSignIn, seeOther, SIGN_IN_PATH, type PageDeps } from './sign-in.ts';
+import { seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
+import { addSignIn } from './sign-in.ts';
 import { STYLE } from './style.ts';
 import { textsOf } from './translations.ts';
 
@@ -21,10 +23,12 @@ const NOTICES: Partial<Record<ErrorCode, 'foreign' | 'tooMany'>> = {
 /** The pages with which people sign in: HTML and forms, which need no script. */
 export function createSignInPages(deps: PageDeps): Router {
   const router = new Router({ sensitive: true });
+  const { audience } = deps.site;
   router.use(async (ctx, next) => {
+    Object.assign(ctx.state, { audience });
     try {
       await deps.limits.countPage(ctx);
-      rememberLanguage(ctx, deps.portalUrl.startsWith('https:'));
+      rememberLanguage(ctx, deps.site.url.startsWith('https:'));
       await next();
     } catch (error) {
       const notice = error instanceof AppError && NOTICES[error.code];
@@ -43,8 +47,13 @@ export function createSignInPages(deps: PageDeps): Router {
   });
   addSignIn(router, deps);
   addReset(router, deps);
-  addSignUp(router, deps);
-  addInvitation(router, deps);
+  if (audience === 'portal') {
+    addSignUp(router, deps);
+    addInvitation(router, deps);
+  } else {
+    addEnrolment(router, deps);
+    addOperatorInvitation(router, deps);
+  }
   if (deps.showsMail) addMailbox(router, deps);
   return router;
 }
@@ -69,20 +78,21 @@ function addMailbox(router: Router, { db, keyRing }: PageDeps): void {
  * Serves everything that is no path of the API and no sign-in page: `pages`, to people who are signed in. Others who open a
  * page get the sign-in, which leads back to it; files that a page loads are not redirected.
  */
-export function createPortalPages(deps: PageDeps, pages: Middleware = noPages): Router {
+export function createPages(deps: PageDeps, pages: Middleware = noPages): Router {
   const router = new Router({ sensitive: true });
   router.get('/{*path}', async (ctx, next) => {
     if (ctx.path.startsWith('/api/')) return next();
     if (ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
       return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next: ctx.url }).toString()}`);
     }
+    Object.assign(ctx.state, { audience: deps.site.audience });
     ctx.set(PAGE_HEADERS);
     await pages(ctx, next);
   });
   return router;
 }
 
-/** Where the portal's pages are not built. */
+/** Where the pages are not built. */
 async function noPages(ctx: Context): Promise<void> {
   const texts = textsOf(languageOf(ctx));
   const isHome = ctx.path === '/';

@@ -1,12 +1,14 @@
 /** The style sheet of the pages that need no script. */
 export const STYLE = `
-:root{color-scheme:light dark;--ground:#eef2f0;--card:#fff;--ink:#14211b;--quiet:#4a5a52;--line:#76857d;--brand:#065f46;--on-brand:#fff;--bad:#9b1c1c;--bad-soft:#fdecec;font:1rem/1.45 system-ui,"Noto Sans Ethiopic",Nyala,"Abyssinica SIL",sans-serif}
-@media (prefers-color-scheme:dark){:root{--ground:#0e1512;--card:#18221e;--ink:#edf5f1;--quiet:#b3c2bb;--line:#8a9992;--brand:#4ade9f;--on-brand:#04251a;--bad:#fda4a4;--bad-soft:#401a1c}}
+:root{color-scheme:light dark;--ground:#eef2f0;--card:#fff;--ink:#14211b;--quiet:#4a5a52;--line:#76857d;--brand:#065f46;--on-brand:#fff;--ops:#6d28d9;--bad:#9b1c1c;--bad-soft:#fdecec;font:1rem/1.45 system-ui,"Noto Sans Ethiopic",Nyala,"Abyssinica SIL",sans-serif}
+@media (prefers-color-scheme:dark){:root{--ground:#0e1512;--card:#18221e;--ink:#edf5f1;--quiet:#b3c2bb;--line:#8a9992;--brand:#4ade9f;--on-brand:#04251a;--ops:#a78bfa;--bad:#fda4a4;--bad-soft:#401a1c}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);overflow-wrap:anywhere}
 header,main{max-width:26rem;margin:0 auto;padding:1rem}
 header{display:flex;justify-content:space-between;font-weight:700}
 header a{font-weight:400}
+.console{border-top:.5rem solid var(--ops)}
+.qr{background:#fff;border-radius:.625rem;display:block}
 main{background:var(--card);border:1px solid transparent;border-radius:1rem;padding:1.25rem}
 main.wide{max-width:60rem}
 h1{font-size:1.25rem;margin:0 0 .75rem}
