@@ -137,6 +137,7 @@ CREATE TABLE webhook_resend_job (
   environment    text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   status         text NOT NULL CHECK (status IN ('RUNNING', 'DONE', 'CANCELLED')),
   matched        integer NOT NULL,
+  rate_max       integer,                          -- resends per second; null: that of the setting
   next_batch_at  timestamptz NOT NULL DEFAULT now(), -- sets the pace, whatever the number of workers
   ended_at       timestamptz,                      -- all deliveries that were handed out have ended
   created_at     timestamptz NOT NULL DEFAULT now()

@@ -74,6 +74,7 @@ type Routes = {
   'POST /api/checkout/webhooks/events/:eventId/resend': z.output<typeof webhooks.Resent>;
   'POST /api/checkout/webhooks/events/resend': z.output<typeof webhooks.CreatedResendJob>;
   'GET /api/checkout/webhooks/resend-jobs/:jobId': z.output<typeof webhooks.ResendJob>;
+  'POST /api/checkout/webhooks/resend-jobs/:jobId/cancel': z.output<typeof webhooks.ResendJob>;
   'GET /api/checkout/webhooks/stats': WebhookStats;
   'GET /api/checkout/webhooks/event-types': z.output<typeof webhooks.EventTypeEntry>[];
   'GET /api/checkout/webhooks/subscriptions': Subscription[];

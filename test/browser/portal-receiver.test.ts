@@ -1,53 +1,21 @@
 import type { Browser } from 'playwright-core';
 
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
-import { createDispatcher, type Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
-import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
-import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
-import { createSandboxReceiver } from '../../src/webhooks/receiver/receiver.ts';
 import { launchBrowser } from './browser.ts';
 import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
-
-/** Sends what is due, as a worker does. */
-function startSending({ db }: Portal) {
-  const { keyRing } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
-  const log = createLogger('silent', 'test');
-  const inFlight = createInFlight(db, { perSubscription: 5, perThrottled: 5 });
-  const receiver = createSandboxReceiver({ db, keyRing, log });
-  const dispatcher: Dispatcher = createDispatcher({
-    db,
-    log,
-    inFlight,
-    attempt: createAttempt({ sender: receiver, receiver, keyRing, onDefect: () => {} }),
-    record: createRecorder({ db, log, inFlight }),
-    workflows: 'failed',
-    retryDelaysSeconds: [60],
-    onRecorded: () => {},
-    onWorkflow: () => {},
-  });
-  const timer = setInterval(() => dispatcher.trigger(), 200);
-  return async () => {
-    clearInterval(timer);
-    await dispatcher.stop();
-    inFlight.stop();
-    await receiver.close();
-  };
-}
+import { startSending, type Sending } from './sending.ts';
 
 describe('the built-in receiver in the portal', () => {
   let portal: Portal;
   let browser: Browser;
-  let stopSending: () => Promise<void>;
+  let sending: Sending;
 
   beforeAll(async () => {
     [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
-    stopSending = startSending(portal);
+    sending = startSending(portal.db);
   }, 180_000);
   afterAll(async () => {
     await browser?.close();
-    await stopSending?.();
+    await sending?.stop();
     await portal?.close();
   });
 

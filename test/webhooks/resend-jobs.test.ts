@@ -65,6 +65,20 @@ test('a resend job requests resends at its rate, counts their results, and is DO
   });
 });
 
+test('a resend job keeps a lower rate of its own, and never exceeds that of the setting', async () => {
+  await failMany(5);
+  const start = async (ratePerSecond: number) =>
+    fixture.runInTransaction(async (tx) =>
+      createResendJob(fixture.deps, tx, { ...scope, status: 'FAILED', range, limit: 3, ratePerSecond }),
+    );
+  const { jobId } = await start(1);
+  expect([await tick(2), await tick(2)]).toEqual([1, 1]);
+  expect(await findResendJob(fixture.db, { ...scope, jobId })).toMatchObject({ ratePerSecond: 1 });
+  await fixture.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId }));
+  await start(1_000);
+  expect([await tick(2), await tick(2)]).toEqual([2, 1]);
+});
+
 test('two workers that tick a resend job in the same second keep its rate and send nothing twice', async () => {
   await failMany(6);
   await startJob();

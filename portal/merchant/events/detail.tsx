@@ -75,7 +75,7 @@ function DeliveryPart({ event: { eventId }, delivery }: { event: EventRow; deliv
       <NextAttempt at={nextAttemptAt} />
       {status !== 'PENDING' && (
         <div>
-          <Button icon="send" isBusy={resend.isPending} whyNot={whyNot('webhooks:write')} onClick={send}>
+          <Button icon="send" isBusy={resend.isPending} whyNot={whyNot('webhooks:resend')} onClick={send}>
             {text.resend}
           </Button>
         </div>

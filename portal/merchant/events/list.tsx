@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useId, type FormEvent } from 'react';
+import { useId, useState, type FormEvent } from 'react';
 
 import { EVENT_STATUSES } from '../../../src/webhooks/delivery/states.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -12,12 +12,15 @@ import { ChoiceFilter, DateFilter, ListFilter } from '../../ui/filters.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
+import { Panel } from '../../ui/panel.tsx';
 import { listOf } from '../../ui/search-params.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Time } from '../../ui/time.tsx';
 import { Page } from '../page.tsx';
+import { ResendProgress } from '../resend-progress.tsx';
 import { useRead, type EventRow } from '../routes.ts';
 import { EventDrawer } from './detail.tsx';
+import { ResendMany } from './resend-many.tsx';
 import type { EventSearch } from './search.ts';
 import { text } from './text.ts';
 
@@ -52,7 +55,8 @@ type Filter = { search: EventSearch; onChange: (changes: Partial<EventSearch>) =
 export function Events() {
   const search = useSearch({ from: '/events' });
   const navigate = useNavigate();
-  const { open, page = 1, limit = 20, ...filter } = search;
+  const { open, job, page = 1, limit = 20, ...filter } = search;
+  const [isResending, setResending] = useState(false);
   const events = useRead(
     'GET /api/checkout/webhooks/events',
     { query: { ...filter, page, limit } },
@@ -61,47 +65,72 @@ export function Events() {
   const go = (changes: Partial<EventSearch>): void =>
     void navigate({ to: '/events', search: { ...search, ...changes } });
   const change = (changes: Partial<EventSearch>): void => go({ page: undefined, ...changes });
-  const helper = (
-    <Link to="/events/signature" className={buttonStyle()}>
-      {text.helper}
-    </Link>
-  );
   return (
-    <Page title={text.title} actions={helper}>
-      <div className="card">
-        <Filters search={search} onChange={change} />
-        <Loaded query={events} skeletonRows={limit / 2}>
-          {({ data: rows, pagination }) => (
-            <>
-              {rows.length === 0 ? (
-                <Empty title={text.none}>{text.noneHelp}</Empty>
-              ) : (
-                <List
-                  label={text.label}
-                  columns={COLUMNS}
-                  rows={rows}
-                  idOf={({ eventId }) => eventId}
-                  open={{
-                    hrefOf: ({ eventId }) => base + addressOf('/events', { query: { ...search, open: eventId } }),
-                    onOpen: ({ eventId }) => go({ open: eventId }),
-                    openId: open,
-                  }}
-                />
-              )}
-              {pagination && (
-                <Pager
-                  pagination={pagination}
-                  query={events}
-                  onPage={(wanted) => change({ page: wanted })}
-                  onLimit={(wanted) => change({ limit: wanted })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
+    <Page title={text.title} actions={<Actions onResend={() => setResending(true)} />}>
+      <div className="flex flex-col gap-4">
+        {job !== undefined && (
+          <Panel title={text.resendMany}>
+            <ResendProgress jobId={job} onClose={() => go({ job: undefined })} />
+          </Panel>
+        )}
+        {isResending && (
+          <ResendMany
+            search={search}
+            onStart={(jobId) => {
+              setResending(false);
+              go({ job: jobId });
+            }}
+            onClose={() => setResending(false)}
+          />
+        )}
+        <div className="card">
+          <Filters search={search} onChange={change} />
+          <Loaded query={events} skeletonRows={limit / 2}>
+            {({ data: rows, pagination }) => (
+              <>
+                {rows.length === 0 ? (
+                  <Empty title={text.none}>{text.noneHelp}</Empty>
+                ) : (
+                  <List
+                    label={text.label}
+                    columns={COLUMNS}
+                    rows={rows}
+                    idOf={({ eventId }) => eventId}
+                    open={{
+                      hrefOf: ({ eventId }) => base + addressOf('/events', { query: { ...search, open: eventId } }),
+                      onOpen: ({ eventId }) => go({ open: eventId }),
+                      openId: open,
+                    }}
+                  />
+                )}
+                {pagination && (
+                  <Pager
+                    pagination={pagination}
+                    query={events}
+                    onPage={(wanted) => change({ page: wanted })}
+                    onLimit={(wanted) => change({ limit: wanted })}
+                  />
+                )}
+              </>
+            )}
+          </Loaded>
+        </div>
       </div>
       {open && <EventDrawer eventId={open} onClose={() => go({ open: undefined })} />}
     </Page>
+  );
+}
+
+function Actions({ onResend }: { onResend: () => void }) {
+  return (
+    <>
+      <Button icon="send" onClick={onResend}>
+        {text.resendMany}
+      </Button>
+      <Link to="/events/signature" className={buttonStyle()}>
+        {text.helper}
+      </Link>
+    </>
   );
 }
 

@@ -14,5 +14,7 @@ export const EventSearch = z.object({
   page: wholeParameter,
   limit: wholeParameter,
   open: textParameter,
+  /** A bulk resend, whose progress is shown. */
+  job: textParameter,
 });
 export type EventSearch = z.output<typeof EventSearch>;

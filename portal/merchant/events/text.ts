@@ -5,6 +5,7 @@ export const text = catalogue(
   {
     title: 'Events',
     helper: 'Check a signature',
+    resendMany: 'Resend many',
     label: 'Events',
     event: 'Event',
     resource: 'About',
@@ -30,6 +31,7 @@ export const text = catalogue(
   {
     title: 'ክስተቶች',
     helper: 'ፊርማ አረጋግጥ',
+    resendMany: 'ብዙዎችን እንደገና ይላኩ',
     label: 'ክስተቶች',
     event: 'ክስተት',
     resource: 'ስለ',

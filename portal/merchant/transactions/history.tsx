@@ -131,7 +131,7 @@ function EventLine({ event: { eventId, event, status } }: { event: EventRow }) {
       <div className="flex flex-wrap items-center gap-2">
         <code className="font-mono text-xs">{event}</code>
         <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>
-        {may('webhooks:write') && status !== 'NO_SUBSCRIBERS' && status !== 'PENDING' && (
+        {may('webhooks:resend') && status !== 'NO_SUBSCRIBERS' && status !== 'PENDING' && (
           <span className="ms-auto">
             <Button
               icon="send"

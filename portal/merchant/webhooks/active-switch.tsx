@@ -7,11 +7,11 @@ import { Failed } from '../../ui/feedback.tsx';
 import { Switch } from '../../ui/field.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { useMember } from '../member.ts';
-import { call, useChange, useRead, type Subscription } from '../routes.ts';
+import { ResendProgress } from '../resend-progress.tsx';
+import { call, useChange, type Subscription } from '../routes.ts';
 import { text } from './text.ts';
 
 const DAYS_BACK = 30;
-const PROGRESS_MS = 1_000;
 
 /** The number of this subscription's events with a delivery in these states. */
 export async function countDeliveries(subscriptionId: string, status: string): Promise<number> {
@@ -24,7 +24,7 @@ type Question = { isTurningOn: boolean; count: number };
 
 /** Turns a subscription on or off. It asks first where deliveries wait or were skipped. */
 export function ActiveSwitch({ subscription }: { subscription: Subscription }) {
-  const { may } = useMember();
+  const { whyNot } = useMember();
   const { subscriptionId, active } = subscription;
   const change = useChange('PATCH /api/checkout/webhooks/subscriptions/:subscriptionId');
   const resend = useChange('POST /api/checkout/webhooks/events/resend');
@@ -57,7 +57,8 @@ export function ActiveSwitch({ subscription }: { subscription: Subscription }) {
       <Switch
         label={text.active}
         isOn={active}
-        isBusy={isCounting || change.isPending || !may('webhooks:write')}
+        isBusy={isCounting || change.isPending}
+        whyNot={whyNot('webhooks:write')}
         onChange={(isOn) => start(ask(isOn))}
       />
       {jobId !== undefined && <ResendProgress jobId={jobId} />}
@@ -95,24 +96,5 @@ function ActiveQuestion({ isTurningOn, count, onClose, onAnswer }: QuestionProps
         )}
       </div>
     </Dialog>
-  );
-}
-
-function ResendProgress({ jobId }: { jobId: string }) {
-  const endpoint = 'GET /api/checkout/webhooks/resend-jobs/:jobId';
-  const first = useRead(endpoint, { params: { jobId } });
-  const isRunning = first.data?.data.status === 'RUNNING';
-  const job = useRead(endpoint, { params: { jobId } }, { everyMs: isRunning && PROGRESS_MS }).data?.data;
-  if (!job) return null;
-  return (
-    <p role="status" className="flex items-center gap-2">
-      <progress
-        className="h-2 flex-1 accent-brand"
-        max={job.matched}
-        value={job.sent}
-        aria-label={text.turnOnAndSend}
-      />
-      {text.resending(job.sent, job.matched)}
-    </p>
   );
 }

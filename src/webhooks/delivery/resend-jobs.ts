@@ -41,7 +41,7 @@ export async function countResendJob(db: Queryable, input: NewResendJob) {
 export async function createResendJob({ clock }: { clock: Clock }, { trx }: UnitOfWork, input: NewResendJob) {
   const now = clock();
   const jobId = newId('whj', now.getTime());
-  const values = { subscriptionId: null, ...input, ...input.range, jobId, now };
+  const values = { subscriptionId: null, ratePerSecond: null, ...input, ...input.range, jobId, now };
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', values);
   const running = await rows(
     trx,
@@ -59,8 +59,8 @@ export async function createResendJob({ clock }: { clock: Clock }, { trx }: Unit
     `WITH matching AS (${MATCHING}), inserted_items AS (
        INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :jobId, id FROM matching
      )
-     INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)
-     SELECT :jobId, :merchantId, :environment, 'RUNNING', count(*), :now, :now FROM matching
+     INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, rate_max, next_batch_at, created_at)
+     SELECT :jobId, :merchantId, :environment, 'RUNNING', count(*), CAST(:ratePerSecond AS integer), :now, :now FROM matching
      RETURNING matched`,
     values,
   );
@@ -76,7 +76,7 @@ type Target = MerchantScope & { jobId: string };
 export async function findResendJob(db: Queryable, target: Target) {
   const job = await first<z.input<typeof ResendJob>>(
     db,
-    `SELECT j.*, j.id AS job_id,
+    `SELECT j.*, j.id AS job_id, j.rate_max AS rate_per_second,
             CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
             CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
             CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
@@ -104,7 +104,7 @@ export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
 type ResendJobDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
 
 /**
- * One tick of all open bulk resends, to be called each second: requests the next `ratePerSecond` resends of each job, counts
+ * One tick of all open bulk resends, to be called each second: requests the next resends of each job, `ratePerSecond` at most, counts
  * the complete ones, and closes complete jobs. Any number of workers may tick. An error in one job does not delay the others;
  * it is thrown at the end.
  * @returns the number of requested resends.
@@ -132,12 +132,12 @@ type Tick = { jobId: string; ratePerSecond: number };
 
 async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
   const now = deps.clock();
-  const job = await first<{ status: string }>(
+  const job = await first<{ status: string; rateMax: number | null }>(
     tx.trx,
     `UPDATE webhook_resend_job SET next_batch_at = :next
      WHERE id = (SELECT id FROM webhook_resend_job
                  WHERE id = :jobId AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
-     RETURNING status`,
+     RETURNING status, rate_max`,
     { jobId, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
   );
   if (!job) return 0;
@@ -148,7 +148,7 @@ async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSe
        SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
        ORDER BY delivery_id LIMIT :most FOR UPDATE SKIP LOCKED))
      RETURNING delivery_id`,
-    { jobId, most: job.status === 'RUNNING' ? ratePerSecond : 0 },
+    { jobId, most: job.status === 'RUNNING' ? Math.min(job.rateMax ?? ratePerSecond, ratePerSecond) : 0 },
   );
   const deliveryIds = items.map((item) => item.deliveryId);
   const { requested } = await resendEligible(deps, tx, { scope: null, deliveryIds });

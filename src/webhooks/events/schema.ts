@@ -6,6 +6,7 @@ import { DELIVERY_STATUSES, EVENT_STATUSES } from '../delivery/states.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 
 const RESEND_JOB_ITEMS_MAX = 10_000;
+const RESENDS_PER_SECOND_MAX = 1_000;
 
 /** Any text like an id: an unknown one gets 404, not 400. */
 export const id = patternText(64, /^[\w-]{1,64}$/, mustBe('an id: letters, digits, - and _'));
@@ -143,6 +144,12 @@ export const ResendJobBody = z.strictObject({
   endDate: dateParam,
   subscriptionId: id.optional(),
   limit: z.int().min(1).max(RESEND_JOB_ITEMS_MAX).default(RESEND_JOB_ITEMS_MAX),
+  ratePerSecond: z
+    .int()
+    .min(1)
+    .max(RESENDS_PER_SECOND_MAX)
+    .optional()
+    .meta({ description: 'Resends per second, never more than the installation allows, which is the default' }),
   dryRun: z.boolean().default(false).describe('Counts the matching deliveries, and resends none'),
 });
 export const ResendCount = z.object({ matched: z.int() });
@@ -154,6 +161,7 @@ export const ResendJob = z.object({
   sent: z.int(),
   delivered: z.int(),
   failed: z.int(),
+  ratePerSecond: z.int().nullable().meta({ description: 'The requested rate; null: the default' }),
   createdAt: instant,
   endedAt: instant.nullable(),
 });
