@@ -1,3 +1,4 @@
+import { isAttended } from './attended.ts';
 import { stringifySearch } from './search-params.ts';
 
 /** The routes that a web page calls: the data of their success, by endpoint. */
@@ -87,6 +88,8 @@ export function createCall<Routes extends RouteTable>(options: CallOptions) {
     const { body, idempotencyKey, signal = null } = input;
     const headers = new Headers(options.headers);
     if (body !== undefined) headers.set('content-type', body instanceof Blob ? body.type : 'application/json');
+    // A page that refreshes itself does not keep an abandoned session open.
+    if (!isAttended()) headers.set('x-meskot-unattended', 'true');
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
     const method = endpoint.split(' ', 1)[0] ?? 'GET';
     const sent = body instanceof Blob ? body : body === undefined ? null : JSON.stringify(body);

@@ -126,6 +126,21 @@ test('signing out ends the session at once', async () => {
   expect((await browser.send('GET', '/api/portal/me')).body.error.code).toBe('AUTHENTICATION_REQUIRED');
 });
 
+test('a page that refreshes itself while nobody uses it does not prolong the session', async () => {
+  const browser = openBrowser(portal.url);
+  await browser.signIn(email);
+  const hash = sha256(browser.cookies.get(COOKIE) ?? '');
+  const sql = `UPDATE user_session SET last_used_at = now() - interval '31 minutes' WHERE token_hash = :hash RETURNING *`;
+  const [before] = await rows(portal.db, sql, { hash });
+  const headers = { 'x-meskot-unattended': 'true' };
+  expect((await browser.send('GET', '/api/portal/me', { headers })).status).toBe(200);
+  const stored = () =>
+    rows<{ idleUntil: Date }>(portal.db, 'SELECT * FROM user_session WHERE token_hash = :hash', { hash });
+  expect(await stored()).toEqual([before]);
+  await browser.send('GET', '/api/portal/me');
+  expect(await stored()).not.toEqual([before]);
+});
+
 test('an idle session ends after 12 hours, reads no live data after 30 minutes, and is used for 7 days at most', async () => {
   const browser = openBrowser(portal.url);
   await browser.signIn(email);

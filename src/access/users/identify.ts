@@ -25,10 +25,11 @@ export function sessionCookie({ audience, url }: Site): string {
 
 type Deps = { db: Database; clock: Clock; site: Site };
 
-/** The session of a request's cookie; null without a valid one. */
+/** The session of a request's cookie; null without a valid one. A page that refreshes itself does not prolong it. */
 export async function sessionOf({ db, clock, site }: Deps, ctx: Context): Promise<Session | null> {
   const token = ctx.cookies.get(sessionCookie(site));
-  return token ? useSession(db, { token, audience: site.audience }, clock()) : null;
+  const isAttended = ctx.get('x-meskot-unattended') === '';
+  return token ? useSession(db, { token, audience: site.audience, isAttended }, clock()) : null;
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);

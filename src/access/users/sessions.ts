@@ -92,16 +92,17 @@ export async function createSession(
 }
 
 /**
- * The session of a cookie's token, and records its use at most once a minute; null for any other text, and for a token of
+ * The session of a cookie's token, and records its use by a person at most once a minute; null for any other text, and for a token of
  * another audience. It is read for each request, so what ends or changes a session applies to the next one.
  */
 export async function useSession(
   db: Queryable,
-  { token, audience }: { token: string; audience: Audience },
+  { token, audience, isAttended }: { token: string; audience: Audience; isAttended: boolean },
   at: Date,
 ): Promise<Session | null> {
   const session = await findSession(db, { tokenHash: sha256(token), id: null, audience }, at);
-  if (session === null || at.getTime() - session.lastUsedAt.getTime() < USE_WRITTEN_EVERY_MS) return session;
+  if (session === null || !isAttended || at.getTime() - session.lastUsedAt.getTime() < USE_WRITTEN_EVERY_MS)
+    return session;
   const sql = `UPDATE user_session SET last_used_at = :lastUsedAt, idle_until = :idleUntil,
                  live_until = CASE WHEN live_until > :lastUsedAt THEN :liveUntil ELSE live_until END
                WHERE id = :id AND ended_at IS NULL`;
