@@ -43,6 +43,7 @@ import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
+import { streamRoutes } from '../portal/streams.ts';
 import { teamRoutes } from '../portal/team-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
@@ -122,6 +123,9 @@ const OPERATOR_ROUTES = [
   receiptOperatorRoutes,
   accessOperatorRoutes,
 ];
+
+/** Those that only the portal serves. */
+const PEOPLE_ROUTES = [portalRoutes, teamRoutes, keyRoutes, merchantAuditRoutes, streamRoutes];
 
 type RouteParts = {
   db: Database;
@@ -204,7 +208,7 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
-    portalRoutes: [portalRoutes, teamRoutes, keyRoutes, merchantAuditRoutes].flatMap((routesOfPeople) =>
+    portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) =>
       routesOfPeople({ ...deps, portalUrl: portalUrlOf(config) }),
     ),
     accountRoutes: securityRoutes(deps),

@@ -15,7 +15,7 @@ import { withoutSafeIntegerBounds } from '../lib/fields.ts';
 import { isIdempotent } from './idempotency.ts';
 import { permissionText, SECURITY, SECURITY_SCHEMES } from './openapi-security.ts';
 import { errorText } from './response.ts';
-import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
+import { SCOPES, SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
 
@@ -239,12 +239,15 @@ const ANY_KEY: ErrorCode[] = [
   'IP_NOT_ALLOWED',
 ];
 
+const LIVE_ONLY: ErrorCode[] = ['KYC_REQUIRED', 'TWO_FACTOR_REQUIRED'];
+
 function callerCodes({ auth, stepUp }: Route): ErrorCode[] {
   if (auth.by === 'public') return [];
   if (auth.by === 'operator') return stepUp ? [...ANY_KEY, 'STEP_UP_REQUIRED'] : ANY_KEY;
   if (auth.by === 'person' || auth.by === 'member') {
     const codes: ErrorCode[] = ['AUTHENTICATION_REQUIRED', 'INSUFFICIENT_SCOPE'];
     if (auth.by === 'member') codes.push('MERCHANT_SUSPENDED');
+    if (SCOPES.some((scope) => 'permission' in auth && scope === auth.permission)) codes.push(...LIVE_ONLY);
     return stepUp ? [...codes, 'TWO_FACTOR_REQUIRED', 'STEP_UP_REQUIRED'] : codes;
   }
   const worksUnverified = SCOPES_BEFORE_VERIFICATION.includes(auth.scope);

@@ -11,7 +11,7 @@ import { auditRow, type AuditRow } from './audit.ts';
 import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { Limits } from './limits.ts';
-import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
+import { errorText, resultText, sendEvents, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
 import {
   hasPermission,
   type AnyResult,
@@ -276,11 +276,12 @@ function run(route: Route, { clock, recordAudit }: PipelineDeps): RouteMiddlewar
   };
 }
 
-/** Turns the result into the success envelope, or sends its file. */
+/** Turns the result into the success envelope, or sends its file or events. */
 function render(route: Route, { clock }: PipelineDeps): RouteMiddleware {
   return async (ctx) => {
     const { result, caller } = ctx.state;
     if ('file' in result) return sendFile(ctx, result);
+    if ('events' in result) return sendEvents(ctx, result.events);
     const response = resultText(route, result, clock());
     const masks = caller && !hasPermission(caller, 'phones:read');
     sendJson(ctx, masks ? { ...response, text: maskPhones(response.text) } : response);

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { isNativeError } from 'node:util/types';
 
 import type { Context, Middleware } from 'koa';
@@ -98,6 +99,18 @@ export async function sendFile(ctx: Context, { file }: FileResponse): Promise<vo
   else ctx.body = await file.open();
   ctx.type = file.contentType;
   if (stored) ctx.length = stored.bytes;
+}
+
+/** Sends server-sent events until they end. A stream that is destroyed before closes the connection. */
+export function sendEvents(ctx: Context, events: Readable): void {
+  ctx.status = 200;
+  // A proxy that collects the response would hold events back.
+  ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  events.once('close', () => {
+    if (!events.readableEnded) ctx.res.destroy();
+  });
+  ctx.body = events;
+  ctx.type = 'text/event-stream';
 }
 
 const PATH_CHARACTERS_MAX = 200;

@@ -141,8 +141,8 @@ export type FileResponse = {
   };
 };
 
-/** What a handler returns. */
-export type AnyResult = RouteResult<unknown> | RawResponse | FileResponse;
+/** What a handler returns. `events`: server-sent events. */
+export type AnyResult = RouteResult<unknown> | RawResponse | FileResponse | { events: Readable };
 
 /**
  * The permitted callers: a merchant's key, or a person whose role has the scope, or the `permission` where one is given;
@@ -152,7 +152,7 @@ export type AnyResult = RouteResult<unknown> | RawResponse | FileResponse;
 export type RouteAuth =
   | { by: 'key'; scope: Scope; permission?: PersonPermission }
   | { by: 'key-or-client-token'; scope: Scope }
-  | { by: 'member'; permission: PersonPermission }
+  | { by: 'member'; permission: PersonPermission | Scope }
   | { by: 'person' }
   | { by: 'operator'; roles: readonly OperatorRole[] }
   | { by: 'public'; tokenInBody?: true };
@@ -222,7 +222,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   upload?: UploadRule;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
-  /** The content types of a route whose 200 is a file. */
+  /** The content types of a route whose 200 is a file or a stream. */
   fileTypes?: readonly string[];
   /** Error codes of its operation, for the docs; openapi.ts adds those that follow from the rest. */
   errors?: readonly ErrorCode[];

@@ -77,6 +77,7 @@ const MAY: Readonly<Record<string, string>> = {
   rotateWebhookSecret: 'owner admin developer',
   saveKyc: 'owner admin',
   sendWebhookTestEvent: 'owner admin developer',
+  streamChanges: 'all',
   submitKyc: 'owner admin',
   summariseTransactions: 'all',
   switchChannel: 'owner admin',

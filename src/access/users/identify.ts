@@ -3,7 +3,13 @@ import type { Context } from 'koa';
 import { requireRole } from '../../http/auth.ts';
 import { isFromOwnPage } from '../../http/forms.ts';
 import type { Identify } from '../../http/pipeline.ts';
-import { SCOPES_BEFORE_VERIFICATION, type PersonCaller, type Route, type UserCaller } from '../../http/route.ts';
+import {
+  SCOPES,
+  SCOPES_BEFORE_VERIFICATION,
+  type PersonCaller,
+  type Route,
+  type UserCaller,
+} from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
@@ -61,8 +67,9 @@ export function createSessionIdentification(deps: Deps): Identify {
       return personCaller(session);
     }
     const caller = userCaller(session, readEnvironment(ctx));
-    ensurePermission(caller, auth.by === 'member' ? auth.permission : permissionOf(auth));
-    if (auth.by !== 'member' && caller.environment === 'live') ensureLive(session, auth.scope, now);
+    ensurePermission(caller, permissionOf(auth));
+    const scope = auth.by === 'member' ? SCOPES.find((one) => one === auth.permission) : auth.scope;
+    if (scope && caller.environment === 'live') ensureLive(session, scope, now);
     if (route.stepUp === 'always' || (route.stepUp === 'live' && caller.environment === 'live')) {
       requireStepUp(session, now);
     }
@@ -100,8 +107,8 @@ const personCaller = ({ id: sessionId, userId, merchantId, role }: Session): Per
   merchantId: role === null ? null : merchantId,
 });
 
-const permissionOf = (auth: Extract<Route['auth'], { scope: unknown }>): AnyPermission =>
-  auth.by === 'key' && auth.permission !== undefined ? auth.permission : auth.scope;
+const permissionOf = (auth: Extract<Route['auth'], { scope: unknown } | { by: 'member' }>): AnyPermission =>
+  auth.by !== 'key-or-client-token' && auth.permission !== undefined ? auth.permission : auth.scope;
 
 function readEnvironment(ctx: Context): Environment {
   const value = ctx.get('x-meskot-environment');

@@ -139,6 +139,17 @@ async function findSession(
   return (await first<Session>(db, sql, { ...of, at })) ?? null;
 }
 
+/** Of these sessions, those that have not ended, of members of an active merchant. Their use is not recorded. */
+export async function findUsableSessions(db: Queryable, ids: readonly string[], at: Date) {
+  const sql = `
+    SELECT s.id, s.merchant_id, s.live_until, m.role FROM user_session s
+    JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
+    JOIN merchant ON merchant.id = m.merchant_id AND merchant.status = 'ACTIVE'
+    WHERE s.id = ANY(:ids) AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
+  type Usable = Pick<SessionRow, 'id' | 'merchantId' | 'liveUntil'> & { role: MemberRole };
+  return rows<Usable>(db, sql, { ids, at });
+}
+
 /** Ends a session of a user. Idempotent; returns whether there is one. */
 export async function endSession(
   trx: Trx,
