@@ -138,7 +138,8 @@ type Routes = {
   'GET /api/checkout/sessions/:sessionId': z.output<typeof sessions.Session>;
 };
 
-const onSignedOut = (): void => {
+/** The session has ended: leaves for the sign-in page, which leads back. */
+export const onSignedOut = (): void => {
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 };
 

@@ -4,9 +4,12 @@ import type { ReactNode } from 'react';
 import { Note } from '../ui/badge.tsx';
 import { buttonStyle } from '../ui/button.tsx';
 import { environment } from '../ui/environment.ts';
+import { formatClock } from '../ui/format.ts';
 import { Frame, NotFound as NoPage, type Entry } from '../ui/frame.tsx';
 import { PersonMenu } from '../ui/person-menu.tsx';
 import { StepUp } from '../ui/step-up-dialog.tsx';
+import { text as kit } from '../ui/text.ts';
+import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
 import { useChange } from './routes.ts';
 import { text } from './text.ts';
@@ -86,6 +89,7 @@ export function Shell() {
       groups={groups}
       home="/transactions"
       keys={KEYS}
+      notice={<Polled />}
       person={<PersonMenu user={user} role={role ?? ''} change={signOut} />}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
@@ -107,6 +111,17 @@ export function Shell() {
       <Outlet />
       <StepUp change={stepUp} />
     </Frame>
+  );
+}
+
+/** While changes do not arrive by themselves: that they are read in intervals, and of when the page is. */
+function Polled() {
+  const polledAt = usePolledAt();
+  return (
+    <>
+      <span role="status">{polledAt !== null && text.polled}</span>
+      {polledAt !== null && <span>{kit.asOf(formatClock(new Date(polledAt), { seconds: true }))}</span>}
+    </>
   );
 }
 

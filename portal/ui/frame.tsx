@@ -26,13 +26,15 @@ type Props = {
   /** In the top bar. */
   search?: ReactNode;
   person: ReactNode;
+  /** Beside the environment. */
+  notice?: ReactNode;
   children: ReactNode;
 };
 
 const isLive = environment === 'live';
 
 /** The frame of every screen: top bar, environment, sidebar. */
-export function Frame({ name, groups, home, keys, search, person, children }: Props) {
+export function Frame({ name, groups, home, keys, search, person, notice, children }: Props) {
   /** The path at which the menu of a narrow screen was opened: another one closes it. */
   const [menuPath, setMenuPath] = useState<string | null>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -65,7 +67,7 @@ export function Frame({ name, groups, home, keys, search, person, children }: Pr
           <IconButton icon="help" label={text.help} onClick={() => setHelpOpen(true)} />
           {person}
         </header>
-        <EnvironmentBar home={home} />
+        <EnvironmentBar home={home}>{notice}</EnvironmentBar>
       </div>
       <div className="flex flex-1 max-lg:flex-col">
         <Sidebar isOpen={isMenuOpen} groups={groups} />
@@ -80,7 +82,7 @@ export function Frame({ name, groups, home, keys, search, person, children }: Pr
 }
 
 /** Which environment this is, and the way to the other one. */
-function EnvironmentBar({ home }: { home: string }) {
+function EnvironmentBar({ home, children }: { home: string; children: ReactNode }) {
   return (
     <section
       aria-label={isLive ? text.live : text.test}
@@ -93,6 +95,7 @@ function EnvironmentBar({ home }: { home: string }) {
       <a href={otherBase + home} className="underline">
         {isLive ? text.switchToTest : text.switchToLive}
       </a>
+      {children}
     </section>
   );
 }

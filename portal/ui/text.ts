@@ -21,6 +21,8 @@ export const text = catalogue(
     liveNotOpen: 'Live is not open for this merchant yet.',
     asOf: (time: string) => `As of ${time}`,
     refresh: 'Refresh',
+    newRows: (count: number) => `${formatCount(count)} new`,
+    listChanged: 'The list has changed: show',
     pager: 'Pages',
     range: (from: number, until: number, total: number) =>
       `${formatCount(from)}–${formatCount(until)} of ${formatCount(total)}`,
@@ -62,6 +64,8 @@ export const text = catalogue(
     liveNotOpen: 'ለዚህ ነጋዴ እውነተኛው ገና አልተከፈተም።',
     asOf: (time: string) => `በ${time} የነበረ`,
     refresh: 'አድስ',
+    newRows: (count: number) => `${formatCount(count)} አዲስ`,
+    listChanged: 'ዝርዝሩ ተቀይሯል፦ አሳይ',
     pager: 'ገጾች',
     range: (from: number, until: number, total: number) =>
       `ከ${formatCount(total)} ውስጥ ${formatCount(from)}–${formatCount(until)}`,

@@ -29,6 +29,14 @@ type ReadOptions = {
 };
 type Given<Endpoint> = Omit<CallInput<Endpoint>, 'idempotencyKey' | 'signal'>;
 
+let changedAt = 0;
+
+/** When the person last changed something, or asked to see the present state: lists then show it. */
+export const ownChangeAt = (): number => changedAt;
+export function noteOwnChange(): void {
+  changedAt = Date.now();
+}
+
 /** `call` of these routes, and the two hooks that screens use it by. */
 export function createCalls<Routes extends RouteTable>(options: CallOptions) {
   const call = createCall<Routes>(options);
@@ -70,6 +78,7 @@ export function createCalls<Routes extends RouteTable>(options: CallOptions) {
       retry: (count, error) => mayRetry(count, error),
       onSettled: (_result, error) => {
         if (!(error instanceof CallFailure && error.isTransient)) wish.current = null;
+        noteOwnChange();
         return client.invalidateQueries();
       },
     });

@@ -15,6 +15,7 @@ import { Pager } from '../../ui/pager.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { listOf } from '../../ui/search-params.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
+import { NewRows, useSteadyList } from '../../ui/steady-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Page } from '../page.tsx';
 import { ResendProgress } from '../resend-progress.tsx';
@@ -24,7 +25,8 @@ import { ResendMany } from './resend-many.tsx';
 import type { EventSearch } from './search.ts';
 import { text } from './text.ts';
 
-const REFRESH_MS = 10_000;
+/** Changes are shown at once, but for later retries. */
+const REFRESH_MS = 15_000;
 
 const COLUMNS: readonly Column<EventRow>[] = [
   { id: 'event', header: text.event, cell: ({ event }) => event },
@@ -57,10 +59,10 @@ export function Events() {
   const navigate = useNavigate();
   const { open, job, page = 1, limit = 20, ...filter } = search;
   const [isResending, setResending] = useState(false);
-  const events = useRead(
-    'GET /api/checkout/webhooks/events',
-    { query: { ...filter, page, limit } },
-    { everyMs: REFRESH_MS },
+  const query = { ...filter, page, limit };
+  const { list: events, news } = useSteadyList(
+    useRead('GET /api/checkout/webhooks/events', { query }, { everyMs: REFRESH_MS }),
+    { key: JSON.stringify(query), idOf },
   );
   const go = (changes: Partial<EventSearch>): void =>
     void navigate({ to: '/events', search: { ...search, ...changes } });
@@ -85,6 +87,7 @@ export function Events() {
         )}
         <div className="card">
           <Filters search={search} onChange={change} />
+          <NewRows news={news} />
           <Loaded query={events} skeletonRows={limit / 2}>
             {({ data: rows, pagination }) => (
               <>
@@ -95,7 +98,7 @@ export function Events() {
                     label={text.label}
                     columns={COLUMNS}
                     rows={rows}
-                    idOf={({ eventId }) => eventId}
+                    idOf={idOf}
                     open={{
                       hrefOf: ({ eventId }) => base + addressOf('/events', { query: { ...search, open: eventId } }),
                       onOpen: ({ eventId }) => go({ open: eventId }),
@@ -133,6 +136,8 @@ function Actions({ onResend }: { onResend: () => void }) {
     </>
   );
 }
+
+const idOf = ({ eventId }: EventRow): string => eventId;
 
 const NOTHING: EventSearch = {
   startDate: undefined,

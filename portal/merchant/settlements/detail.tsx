@@ -20,7 +20,6 @@ import { useChange, useRead, type SettlementRow } from '../routes.ts';
 import { ExpectedDays } from './days.tsx';
 import { text } from './text.ts';
 
-const REFRESH_MS = 5_000;
 const TONES: Readonly<Record<string, Tone>> = {
   'bank.credited': 'good',
   'review.approved': 'good',
@@ -33,11 +32,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 /** A settlement beside the list, with its statement. */
 export function SettlementDrawer({ settlementId, onClose }: { settlementId: string; onClose: () => void }) {
-  const query = useRead(
-    'GET /api/checkout/settlement/:settlementId',
-    { params: { settlementId } },
-    { everyMs: REFRESH_MS },
-  );
+  const query = useRead('GET /api/checkout/settlement/:settlementId', { params: { settlementId } });
   return (
     <Drawer title={query.data?.data.requestId ?? '…'} onClose={onClose}>
       <Loaded query={query}>

@@ -14,6 +14,7 @@ import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { listOf } from '../../ui/search-params.ts';
 import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
+import { NewRows, useSteadyList } from '../../ui/steady-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
@@ -24,8 +25,6 @@ import { SettlementDrawer } from './detail.tsx';
 import { SettlementForm } from './form.tsx';
 import type { SettlementSearch } from './search.ts';
 import { text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const COLUMNS: readonly Column<SettlementRow>[] = [
   { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
@@ -48,11 +47,11 @@ export function Settlements() {
   const [isNew, setNew] = useState(false);
   const { open, page = 1, limit = 20, startDate, endDate, status } = search;
   const days = startDate && endDate ? { startDate, endDate } : lastDays(30);
-  const settlements = useRead(
-    'GET /api/checkout/settlement',
-    { query: { status, ...days, page, limit } },
-    { everyMs: REFRESH_MS },
-  );
+  const query = { status, ...days, page, limit };
+  const { list: settlements, news } = useSteadyList(useRead('GET /api/checkout/settlement', { query }), {
+    key: JSON.stringify(query),
+    idOf,
+  });
   const go = (changes: Partial<SettlementSearch>): void =>
     void navigate({ to: '/settlements', search: { ...search, ...changes } });
   const change = (changes: Partial<SettlementSearch>): void => go({ page: undefined, ...changes });
@@ -66,6 +65,7 @@ export function Settlements() {
       <IfNow />
       <div className="card">
         <Filters search={search} onChange={change} />
+        <NewRows news={news} />
         <Loaded query={settlements} skeletonRows={limit / 2} whyNot={whyNot('settlements:read')}>
           {({ data: rows, pagination }) => (
             <>
@@ -76,7 +76,7 @@ export function Settlements() {
                   label={text.label}
                   columns={COLUMNS}
                   rows={rows}
-                  idOf={(row) => row.settlementId}
+                  idOf={idOf}
                   open={{
                     hrefOf: (row) => base + addressOf('/settlements', { query: { ...search, open: row.settlementId } }),
                     onOpen: (row) => go({ open: row.settlementId }),
@@ -125,6 +125,8 @@ function IfNow() {
     </div>
   );
 }
+
+const idOf = (row: SettlementRow): string => row.settlementId;
 
 type FilterProps = { search: SettlementSearch; onChange: (changes: Partial<SettlementSearch>) => void };
 

@@ -17,15 +17,8 @@ import { text } from './detail-text.ts';
 import { History } from './history.tsx';
 import { text as list } from './text.ts';
 
-const BUSY_MS = 3_000;
-const CALM_MS = 20_000;
-
-/** One transaction; a pending one is read again every few seconds. */
-function useTransaction(transactionId: string) {
-  const read = useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } });
-  const everyMs = read.data?.data.status === 'PENDING' ? BUSY_MS : CALM_MS;
-  return useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } }, { everyMs });
-}
+const useTransaction = (transactionId: string) =>
+  useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } });
 
 /** A transaction beside the list. */
 export function TransactionDrawer({ transactionId }: { transactionId: string }) {

@@ -14,7 +14,8 @@ import { useMember } from '../member.ts';
 import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
 
-const REFRESH_MS = 4_000;
+/** Changes are shown at once, but for later retries of webhooks. */
+const REFRESH_MS = 15_000;
 
 /** One timeline of the session, the provider, the balance, events and webhook attempts; and the events with a resend. */
 export function History({ transaction }: { transaction: TransactionWithTimeline }) {

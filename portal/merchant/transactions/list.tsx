@@ -11,10 +11,11 @@ import { List } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
+import { NewRows, useSteadyList } from '../../ui/steady-list.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
-import { useRead, type TransactionSums } from '../routes.ts';
+import { useRead, type TransactionRow, type TransactionSums } from '../routes.ts';
 import { COLUMNS, MORE_COLUMNS } from './columns.tsx';
 import { TransactionDrawer } from './detail.tsx';
 import { ExportButton } from './export.tsx';
@@ -32,11 +33,16 @@ export function TransactionList() {
   const [more, setMore] = useState(readColumns);
   const filter = filterOf(search);
   const { page = 1, limit = LIMIT_DEFAULT } = search;
-  const listed = useRead('GET /api/checkout/txns/get_all_txns', { query: { ...filter, page, limit } });
-  const sums = useRead('GET /api/checkout/txns/summary', { query: filter });
+  const query = { ...filter, page, limit };
+  const { list: listed, news } = useSteadyList(useRead('GET /api/checkout/txns/get_all_txns', { query }), {
+    key: JSON.stringify(query),
+    idOf,
+  });
+  const sums = useSums(filter, listed.data?.pagination?.total);
+  const go = (changes: Partial<TransactionSearch>): void =>
+    void navigate({ to: '/transactions', search: { ...search, ...changes } });
   /** A changed filter shows its first page. */
-  const change = (changes: Partial<TransactionSearch>): void =>
-    void navigate({ to: '/transactions', search: { ...search, page: undefined, ...changes } });
+  const change = (changes: Partial<TransactionSearch>): void => go({ page: undefined, ...changes });
   const columns = [...COLUMNS, ...MORE_COLUMNS.filter(({ id }) => more.includes(id))];
   return (
     <Page
@@ -52,6 +58,7 @@ export function TransactionList() {
         <Filters search={search} onChange={change}>
           <ColumnChoice chosen={more} onChange={(chosen) => setMore(storeColumns(chosen))} />
         </Filters>
+        <NewRows news={news} />
         <Loaded query={listed} skeletonRows={limit / 2}>
           {({ data: rows, pagination }) => (
             <>
@@ -62,18 +69,14 @@ export function TransactionList() {
                   label={text.rowsLabel}
                   columns={columns}
                   rows={rows}
-                  idOf={(row) => row.transactionId}
+                  idOf={idOf}
                   open={{
                     hrefOf: (row) =>
                       base + addressOf('/transactions', { query: { ...search, open: row.transactionId } }),
-                    onOpen: (row) =>
-                      void navigate({
-                        to: '/transactions',
-                        search: { ...search, open: row.transactionId },
-                      }),
+                    onOpen: (row) => go({ open: row.transactionId }),
                     openId: search.open,
                   }}
-                  foot={sums.data && <Totals sums={sums.data.data.total} columns={columns.length} />}
+                  foot={sums && <Totals sums={sums} columns={columns.length} />}
                 />
               )}
               {pagination && (
@@ -91,6 +94,16 @@ export function TransactionList() {
       {search.open && <TransactionDrawer transactionId={search.open} />}
     </Page>
   );
+}
+
+const idOf = (row: TransactionRow): string => row.transactionId;
+
+/** The sums of the filter: those of as many rows as are listed, while newer ones are not shown. */
+function useSums(query: ReturnType<typeof filterOf>, total: number | undefined): TransactionSums['total'] | undefined {
+  const present = useRead('GET /api/checkout/txns/summary', { query }).data?.data.total;
+  const [shown, setShown] = useState(present);
+  if (present?.count === total && present !== shown) setShown(present);
+  return shown?.count === total ? shown : present;
 }
 
 /** The sums of all rows of the filter, not only of this page. */

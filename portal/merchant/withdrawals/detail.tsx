@@ -16,7 +16,6 @@ import { birr } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
 import { text } from './text.ts';
 
-const REFRESH_MS = 5_000;
 const TONES: Readonly<Record<string, Tone>> = {
   'payout.succeeded': 'good',
   'review.approved': 'good',
@@ -28,11 +27,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 /** A withdrawal beside the list. */
 export function WithdrawalDrawer({ withdrawalId, onClose }: { withdrawalId: string; onClose: () => void }) {
-  const query = useRead(
-    'GET /api/checkout/withdrawal/:withdrawalId',
-    { params: { withdrawalId } },
-    { everyMs: REFRESH_MS },
-  );
+  const query = useRead('GET /api/checkout/withdrawal/:withdrawalId', { params: { withdrawalId } });
   return (
     <Drawer title={query.data?.data.requestId ?? '…'} onClose={onClose}>
       <Loaded query={query}>

@@ -14,6 +14,7 @@ import { formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { listOf } from '../../ui/search-params.ts';
+import { NewRows, useSteadyList } from '../../ui/steady-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
@@ -23,8 +24,6 @@ import { WithdrawalDrawer } from './detail.tsx';
 import { WithdrawalForm } from './form.tsx';
 import type { WithdrawalSearch } from './search.ts';
 import { text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
   { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
@@ -43,11 +42,11 @@ export function Withdrawals() {
   const [isNew, setNew] = useState(false);
   const { open, page = 1, limit = 20, startDate, endDate, ...filter } = search;
   const days = startDate && endDate ? { startDate, endDate } : lastDays(30);
-  const withdrawals = useRead(
-    'GET /api/checkout/withdrawal',
-    { query: { ...filter, ...days, page, limit } },
-    { everyMs: REFRESH_MS },
-  );
+  const query = { ...filter, ...days, page, limit };
+  const { list: withdrawals, news } = useSteadyList(useRead('GET /api/checkout/withdrawal', { query }), {
+    key: JSON.stringify(query),
+    idOf,
+  });
   const go = (changes: Partial<WithdrawalSearch>): void =>
     void navigate({ to: '/withdrawals', search: { ...search, ...changes } });
   const change = (changes: Partial<WithdrawalSearch>): void => go({ page: undefined, ...changes });
@@ -61,6 +60,7 @@ export function Withdrawals() {
       <Limits />
       <div className="card">
         <Filters search={search} onChange={change} />
+        <NewRows news={news} />
         <Loaded query={withdrawals} skeletonRows={limit / 2} whyNot={whyNot('withdrawals:read')}>
           {({ data: rows, pagination }) => (
             <>
@@ -71,7 +71,7 @@ export function Withdrawals() {
                   label={text.label}
                   columns={COLUMNS}
                   rows={rows}
-                  idOf={(row) => row.withdrawalRequestId}
+                  idOf={idOf}
                   open={{
                     hrefOf: (row) =>
                       base + addressOf('/withdrawals', { query: { ...search, open: row.withdrawalRequestId } }),
@@ -131,6 +131,8 @@ function Limits() {
     </div>
   );
 }
+
+const idOf = (row: WithdrawalRow): string => row.withdrawalRequestId;
 
 type FilterProps = { search: WithdrawalSearch; onChange: (changes: Partial<WithdrawalSearch>) => void };
 

@@ -1,0 +1,70 @@
+import type { Browser, Page } from 'playwright-core';
+
+import { buildAttempt, buildSession, PAID } from '../support/build.ts';
+import { launchBrowser, screenshot } from './browser.ts';
+import { inspectScreen, startPortal, type Portal } from './portal.ts';
+
+describe('changes while a page is open', () => {
+  let portal: Portal;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 6 }), launchBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.close();
+  });
+
+  const firstOrder = async (page: Page): Promise<string> => page.locator('tbody tr a').first().innerText();
+
+  test('a payment made through the API appears as "1 new" without a reload, and an open transaction changes by itself', async () => {
+    const tab = await portal.open(browser, '/test/transactions');
+    const { page, problems, close } = tab;
+    const before = await firstOrder(page);
+    await page.waitForTimeout(1_000);
+    const amountSantim = 12_300n;
+    const { fixture, scope } = portal;
+    const { sessionId } = await buildSession(fixture, scope, { amountSantim, checkoutOrderNo: 'LIVE-1' });
+    await page.waitForSelector('button:has-text("1 new")');
+    expect(await firstOrder(page)).toBe(before);
+    expect(await inspectScreen(tab, 'portal-live-new')).toEqual([]);
+    await page.click('button:has-text("1 new")');
+    await page.waitForSelector('button:has-text("1 new")', { state: 'detached' });
+    expect(await firstOrder(page)).toBe('LIVE-1');
+
+    await page.click('a:text-is("LIVE-1")');
+    await page.waitForSelector('dialog >> text=Pending');
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId }, { channel: 'TELEBIRR' });
+    await page.waitForSelector('dialog >> text=Customer chose a channel');
+    fixture.provider.returns({ ...PAID, amountSantim });
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+    await page.waitForSelector('dialog >> text=Success');
+    await page.waitForSelector('dialog >> text=Event payment.succeeded');
+    await page.waitForSelector('tbody tr:has-text("LIVE-1"):has-text("Success")');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a page whose stream is cut says that it is read in intervals, is read, and follows again', async () => {
+    const tab = await portal.open(browser, '/test/transactions', { expected: /ERR_FAILED/ });
+    const { page, problems, close } = tab;
+    page.setDefaultTimeout(40_000);
+    await page.route('**/api/portal/stream', (route) => route.abort());
+    await page.reload();
+    const before = await firstOrder(page);
+    await page.waitForSelector('text=read every 15 s');
+    await page.waitForSelector('section >> text=/As of \\d\\d:\\d\\d:\\d\\d/');
+    await screenshot(page, 'portal-live-polled');
+    await buildSession(portal.fixture, portal.scope, { checkoutOrderNo: 'LIVE-2' });
+    await page.waitForSelector('button:has-text("1 new")');
+    expect(await firstOrder(page)).toBe(before);
+    await page.unroute('**/api/portal/stream');
+    await page.waitForSelector('text=read every 15 s', { state: 'detached' });
+    await buildSession(portal.fixture, portal.scope, { checkoutOrderNo: 'LIVE-3' });
+    await page.click('button:has-text("2 new")');
+    expect(await firstOrder(page)).toBe('LIVE-3');
+    expect(problems).toEqual([]);
+    await close();
+  }, 120_000);
+});
