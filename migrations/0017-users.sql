@@ -7,6 +7,7 @@ CREATE TABLE user_account (
   password_hash    text NOT NULL,                  -- argon2id with its parameters and salt
   language         text NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'am')),
   calendar         text NOT NULL DEFAULT 'gregorian' CHECK (calendar IN ('gregorian', 'ethiopic', 'both')),
+  clock            text NOT NULL DEFAULT '24h' CHECK (clock IN ('24h', '12h', 'ethiopian')),
   totp_secret      bytea,                          -- of the authenticator app, encrypted; without totp_enabled_at: not confirmed
   totp_enabled_at  timestamptz,                    -- null: two-factor is off
   totp_last_step   bigint,                         -- of the last accepted code, which is not accepted again

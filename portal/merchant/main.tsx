@@ -2,7 +2,7 @@ import '../ui/aria-texts.ts';
 import { RouterProvider } from '@tanstack/react-router';
 
 import { Empty } from '../ui/feedback.tsx';
-import { setCalendar } from '../ui/format.ts';
+import { setCalendar, setClock } from '../ui/format.ts';
 import { adoptLanguage } from '../ui/language.ts';
 import { mount } from '../ui/mount.tsx';
 import { SignOutButton } from '../ui/person-menu.tsx';
@@ -25,6 +25,7 @@ mount(
   ({ data: me }) => {
     adoptLanguage(me.user.language);
     setCalendar(me.user.calendar);
+    setClock(me.user.clock);
     const { merchant } = me;
     if (merchant === null) return <WithoutMerchant />;
     return (

@@ -1,12 +1,14 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { createPortal } from 'react-dom';
 
 import { Note } from '../ui/badge.tsx';
-import { buttonStyle } from '../ui/button.tsx';
+import { Button, buttonStyle } from '../ui/button.tsx';
 import { environment } from '../ui/environment.ts';
 import { formatClock } from '../ui/format.ts';
 import { Frame, NotFound as NoPage, type Entry } from '../ui/frame.tsx';
 import { PersonMenu } from '../ui/person-menu.tsx';
+import { useShortcuts } from '../ui/shortcuts.ts';
 import { StepUp } from '../ui/step-up-dialog.tsx';
 import { text as kit } from '../ui/text.ts';
 import { usePolledAt } from './live.ts';
@@ -68,7 +70,7 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
 ];
 
 const KEYS = [
-  ['/', text.keySearch],
+  ['/ Ctrl-K', text.keySearch],
   ['n', text.keyNewPayment],
 ] as const;
 
@@ -89,6 +91,7 @@ export function Shell() {
       groups={groups}
       home="/transactions"
       keys={KEYS}
+      search={<Search screens={groups.flatMap(({ entries }) => entries)} />}
       notice={<Polled />}
       person={<PersonMenu user={user} role={role ?? ''} change={signOut} />}
     >
@@ -111,6 +114,35 @@ export function Shell() {
       <Outlet />
       <StepUp change={stepUp} />
     </Frame>
+  );
+}
+
+const Find = lazy(() => import('./find.tsx').then((file) => ({ default: file.Find })));
+
+function Search({ screens }: { screens: readonly Entry[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const open = (): void => setOpen(true);
+  useShortcuts({ '/': open, 'Ctrl+k': open });
+  return (
+    <>
+      <Button icon="search" onClick={open} aria-keyshortcuts="/ Control+K">
+        <span className="max-sm:sr-only">{text.search}</span>
+        <kbd
+          aria-hidden="true"
+          className="ms-4 rounded border border-line px-1 font-mono text-xs text-quiet max-sm:hidden"
+        >
+          /
+        </kbd>
+      </Button>
+      {isOpen &&
+        createPortal(
+          // Outside of the top bar, which is a landmark.
+          <Suspense>
+            <Find screens={screens} onClose={() => setOpen(false)} />
+          </Suspense>,
+          document.body,
+        )}
+    </>
   );
 }
 

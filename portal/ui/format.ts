@@ -3,6 +3,9 @@ import { language } from './language.ts';
 /** The calendars in which a person may read dates. */
 export type Calendar = 'gregorian' | 'ethiopic' | 'both';
 
+/** The clocks by which a person may read times. The Ethiopian one counts from 06:00 and from 18:00. */
+export type Clock = '24h' | '12h' | 'ethiopian';
+
 const ZONE = 'Africa/Addis_Ababa';
 // British order: day, month, year, as in Ethiopia.
 const LOCALE = { en: 'en-GB', am: 'am-ET' }[language];
@@ -15,6 +18,13 @@ let calendar: Calendar = 'gregorian';
 /** Sets the person's calendar, before anything is shown. */
 export function setCalendar(chosen: Calendar): void {
   calendar = chosen;
+}
+
+let clock: Clock = '24h';
+
+/** Sets the person's clock, before anything is shown. */
+export function setClock(chosen: Clock): void {
+  clock = chosen;
 }
 
 /** The calendar that date pickers open with. */
@@ -77,9 +87,26 @@ export function instantText(iso: string, { seconds = false } = {}): DayText {
 /** The same in one line. */
 export const formatInstant = (iso: string): string => inOneLine(instantText(iso));
 
-/** The clock of Addis Ababa: 12:53, or 12:53:20. */
+/** The time in Addis Ababa by the person's clock: 12:53 or 12:53:20, 12:53 pm, 6:53 day. */
 export function formatClock(date: Date, { seconds = false } = {}): string {
-  return formatParts(date, seconds ? { ...TIME, second: '2-digit' } : TIME, 'en-GB');
+  const options: Options = seconds ? { ...TIME, second: '2-digit' } : TIME;
+  if (clock === '12h') return formatParts(date, { ...options, hour: 'numeric', hourCycle: 'h12' }, LOCALE);
+  const text = formatParts(date, options, 'en-GB');
+  return clock === 'ethiopian' ? toEthiopianClock(text) : text;
+}
+
+/** By the hour of the other clock: the first that is not later. */
+const PARTS_OF_DAY = {
+  en: { 0: 'night', 6: 'day', 18: 'night' },
+  am: { 0: 'ሌሊት', 6: 'ጥዋት', 12: 'ከሰዓት', 18: 'ማታ' },
+}[language];
+
+/** 14:30 as 8:30 of the day: hours are counted from 06:00 and from 18:00. */
+function toEthiopianClock(text: string): string {
+  const hour = Number(text.slice(0, 2));
+  const part = Object.entries(PARTS_OF_DAY).findLast(([from]) => Number(from) <= hour)?.[1] ?? '';
+  const counted = `${(hour + 6) % 12 || 12}${text.slice(2)}`;
+  return language === 'am' ? `${part} ${counted}` : `${counted} ${part}`;
 }
 
 /** "2026-11-23 09:53:20 UTC" */

@@ -57,7 +57,7 @@ export function Frame({ name, groups, home, keys, search, person, notice, childr
             onClick={() => setMenuPath(isMenuOpen ? null : pathname)}
           />
           <Icon name="bolt" className="size-5 text-brand max-sm:hidden" />
-          <span className={`min-w-0 flex-1 truncate ps-1 text-base font-semibold ${search ? 'max-sm:hidden' : ''}`}>
+          <span className="min-w-0 flex-1 truncate ps-1 text-base font-semibold max-sm:has-[~search]:hidden">
             {name}
           </span>
           {search}

@@ -2,6 +2,8 @@
 const PATHS = {
   close: 'M5 5l10 10M15 5L5 15',
   down: 'M5 8l5 5 5-5',
+  up: 'M5 12l5-5 5 5',
+  sort: 'M6 8l4-4 4 4M6 12l4 4 4-4',
   left: 'M12 5l-5 5 5 5',
   right: 'M8 5l5 5-5 5',
   copy: 'M7 7V4h9v9h-3M4 7h9v9H4z',

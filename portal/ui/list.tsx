@@ -1,5 +1,6 @@
 import { useRef, type MouseEvent, type ReactNode } from 'react';
 
+import { Icon } from './icon.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
 /** A column of a list. */
@@ -7,6 +8,8 @@ export type Column<Row> = {
   id: string;
   header: string;
   cell: (row: Row) => ReactNode;
+  /** What the API sorts by it under, where it does. */
+  sortBy?: string;
   align?: 'end';
   /** Its place in a row of a narrow screen: at the right end of a line, or not at all. Others begin a line. */
   narrow?: 'second' | 'none';
@@ -19,12 +22,14 @@ type Props<Row> = {
   idOf: (row: Row) => string;
   /** Opens a row; its address is that of the first cell's link. */
   open?: { hrefOf: (row: Row) => string; onOpen: (row: Row) => void; openId: string | undefined };
+  /** The order by a column's `sortBy`, with `-` before it for descending. */
+  sort?: { by: string; onSort: (by: string) => void };
   /** Below the rows: totals. */
   foot?: ReactNode;
 };
 
 /** A table whose rows open by click, by Enter, and with j and k. On a narrow screen each row becomes a few lines. */
-export function List<Row>({ label, columns, rows, idOf, open, foot }: Props<Row>) {
+export function List<Row>({ label, columns, rows, idOf, open, sort, foot }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const move = (step: number): void => {
     if (!open) return;
@@ -41,15 +46,8 @@ export function List<Row>({ label, columns, rows, idOf, open, foot }: Props<Row>
       <table role="table" aria-label={label} className="list w-full border-collapse text-start">
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ id, header, align }) => (
-              <th
-                key={id}
-                role="columnheader"
-                scope="col"
-                className={`border-b border-line px-3 py-2 text-xs font-semibold whitespace-nowrap text-quiet ${align === 'end' ? 'text-end' : 'text-start'}`}
-              >
-                {header}
-              </th>
+            {columns.map((column) => (
+              <Header key={column.id} column={column} sort={sort} />
             ))}
           </tr>
         </thead>
@@ -61,6 +59,36 @@ export function List<Row>({ label, columns, rows, idOf, open, foot }: Props<Row>
         {foot}
       </table>
     </div>
+  );
+}
+
+type HeaderProps<Row> = { column: Column<Row>; sort: Props<Row>['sort'] };
+
+/** The head of a column. A sortable one is a button: first descending, then ascending. */
+function Header<Row>({ column: { header, align, sortBy }, sort }: HeaderProps<Row>) {
+  const isDescending = sort?.by === `-${sortBy}`;
+  const isSorted = isDescending || (sortBy !== undefined && sort?.by === sortBy);
+  const order = isDescending ? 'descending' : 'ascending';
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      aria-sort={isSorted ? order : undefined}
+      className={`border-b border-line px-3 py-2 text-xs font-semibold whitespace-nowrap text-quiet ${align === 'end' ? 'text-end' : 'text-start'}`}
+    >
+      {sort && sortBy !== undefined ? (
+        <button
+          type="button"
+          className="inline-flex items-center gap-1 hover:text-ink"
+          onClick={() => sort.onSort(isDescending ? sortBy : `-${sortBy}`)}
+        >
+          {header}
+          <Icon name={isSorted ? (isDescending ? 'down' : 'up') : 'sort'} className="size-3" />
+        </button>
+      ) : (
+        header
+      )}
+    </th>
   );
 }
 

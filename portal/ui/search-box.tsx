@@ -1,4 +1,4 @@
-import { useEffect, useRef, type FormEvent } from 'react';
+import { useRef, type FormEvent } from 'react';
 
 import { Icon } from './icon.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -9,16 +9,7 @@ const CHARACTERS_MAX = 253;
 export function SearchBox({ label, onSearch }: { label: string; onSearch: (text: string) => void }) {
   const input = useRef<HTMLInputElement>(null);
   const focus = (): void => input.current?.select();
-  useShortcuts({ '/': focus });
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || document.querySelector('dialog:modal')) return;
-      event.preventDefault();
-      input.current?.select();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
+  useShortcuts({ '/': focus, 'Ctrl+k': focus });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const wanted = input.current?.value.trim() ?? '';

@@ -12,12 +12,15 @@ export function turnShortcuts(isOn: boolean): void {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Runs an action when its key is pressed outside of fields and modal windows. */
+/**
+ * Runs an action when its key is pressed outside of modal windows; `Ctrl+k` in fields too, others not. Cmd counts as Ctrl.
+ */
 export function useShortcuts(actions: Readonly<Record<string, () => void>>): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    const action = actions[event.key];
-    if (!action || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (isTyping(event.target) || document.querySelector('dialog:modal') || !areShortcutsOn()) return;
+    const isChord = event.ctrlKey || event.metaKey;
+    const action = actions[isChord ? `Ctrl+${event.key.toLowerCase()}` : event.key];
+    if (!action || event.altKey || event.defaultPrevented || document.querySelector('dialog:modal')) return;
+    if (!isChord && (isTyping(event.target) || !areShortcutsOn())) return;
     event.preventDefault();
     action();
   });

@@ -52,7 +52,7 @@ export function NewRows({ news }: { news: News | null }) {
   return (
     <div role="status" className="sticky top-(--frame-height) z-10 flex h-0 justify-center">
       {news && (
-        <Button kind="primary" icon="refresh" className="-mt-4 rounded-full shadow-raised" onClick={news.show}>
+        <Button kind="primary" icon="refresh" className="mt-0.5 h-8 min-h-8 shadow-raised" onClick={news.show}>
           {news.count > 0 ? text.newRows(news.count) : text.listChanged}
         </Button>
       )}

@@ -18,6 +18,7 @@ const personName = plainText(100).refine((text) => text.trim() !== '', 'must not
 
 export const Languages = z.enum(['en', 'am']);
 export const Calendars = z.enum(['gregorian', 'ethiopic', 'both']);
+export const Clocks = z.enum(['24h', '12h', 'ethiopian']).describe('ethiopian counts from 06:00 and from 18:00');
 
 /** Who is signed in, in which merchant, and what the role may do there. */
 export const Me = z
@@ -28,6 +29,7 @@ export const Me = z
       name: z.string(),
       language: Languages,
       calendar: Calendars,
+      clock: Clocks,
     }),
     merchant: z
       .object({
@@ -58,12 +60,12 @@ export const Switch = z.strictObject({ merchantId: id });
 
 /** The person of a session. */
 export function presentMe(session: Session, memberships: Membership[], at: Date): z.input<typeof Me> {
-  const { userId, email, name, language, calendar, role, stepUpAt } = session;
+  const { userId, email, name, language, calendar, clock, role, stepUpAt } = session;
   const issues = liveRequirementIssues(session).map(({ issue }) => issue);
   const permissions: string[] = role ? permissionsOf(role) : [];
   const stepUpUntil = stepUpAt && new Date(stepUpAt.getTime() + STEP_UP_MS);
   return {
-    user: { userId, email, name, language, calendar },
+    user: { userId, email, name, language, calendar, clock },
     merchant: role && {
       merchantId: session.merchantId ?? '',
       name: session.merchantName ?? '',
@@ -100,6 +102,7 @@ export const Profile = z.strictObject({
   name: personName.optional(),
   language: Languages.optional(),
   calendar: Calendars.optional(),
+  clock: Clocks.optional(),
 });
 
 export const Code = z.strictObject({

@@ -76,7 +76,7 @@ function accountRoutes(deps: SecurityDeps): Route[] {
     writeRoute('PATCH /api/portal/profile', {
       ...PERSON,
       operationId: 'changeProfile',
-      summary: 'Change your name, language or calendar',
+      summary: 'Change your name, language, calendar or clock',
       body: schema.Profile,
       responses: { 200: schema.Me },
       handle: async ({ tx: { trx }, caller, body, at }) => {

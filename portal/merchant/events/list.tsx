@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useId, useState, type FormEvent } from 'react';
+import { useState, type FormEvent } from 'react';
 
 import { EVENT_STATUSES } from '../../../src/webhooks/delivery/states.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -14,7 +14,6 @@ import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { listOf } from '../../ui/search-params.ts';
-import { useShortcuts } from '../../ui/shortcuts.ts';
 import { NewRows, useSteadyList } from '../../ui/steady-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Page } from '../page.tsx';
@@ -192,8 +191,6 @@ function Filters({ search, onChange }: Filter) {
 }
 
 function ResourceField({ search: { resourceId }, onChange }: Filter) {
-  const id = useId();
-  useShortcuts({ '/': () => document.getElementById(id)?.focus() });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const wanted = new FormData(event.currentTarget).get('resourceId');
@@ -203,7 +200,6 @@ function ResourceField({ search: { resourceId }, onChange }: Filter) {
     <search className="min-w-0 max-sm:w-full">
       <form onSubmit={submit}>
         <input
-          id={id}
           name="resourceId"
           type="search"
           maxLength={64}

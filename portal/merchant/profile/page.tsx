@@ -21,6 +21,10 @@ const text = catalogue(
     gregorian: 'Gregorian',
     ethiopic: 'Ethiopian',
     both: 'Both',
+    clock: 'Clock',
+    '24h': '24 hours: 14:30',
+    '12h': '12 hours: 2:30 pm',
+    ethiopian: 'Ethiopian: 8:30 day',
     save: 'Save',
   },
   {
@@ -33,6 +37,10 @@ const text = catalogue(
     gregorian: 'ጎርጎርዮሳዊ',
     ethiopic: 'ኢትዮጵያዊ',
     both: 'ሁለቱም',
+    clock: 'ሰዓት',
+    '24h': '24 ሰዓት፦ 14:30',
+    '12h': '12 ሰዓት (አውሮፓዊ)፦ 2:30 ከሰዓት',
+    ethiopian: 'ኢትዮጵያዊ፦ ከሰዓት 8:30',
     save: 'አስቀምጥ',
   },
 );
@@ -40,13 +48,16 @@ const text = catalogue(
 const LANGUAGE_OPTIONS = Object.entries(LANGUAGES) as [Language, string][];
 const CALENDARS = (['gregorian', 'ethiopic', 'both'] as const).map((calendar) => [calendar, text[calendar]] as const);
 
-/** The person's name, and the language and calendar of the pages. */
+const CLOCKS = (['24h', '12h', 'ethiopian'] as const).map((clock) => [clock, text[clock]] as const);
+
+/** The person's name, and the language, calendar and clock of the pages. */
 export function Profile() {
   const { user } = useMember();
-  const [values, setValues] = useState<Pick<Me['user'], 'name' | 'language' | 'calendar'>>({
+  const [values, setValues] = useState<Pick<Me['user'], 'name' | 'language' | 'calendar' | 'clock'>>({
     name: user.name,
     language: user.language,
     calendar: user.calendar,
+    clock: user.clock,
   });
   const change = useChange('PATCH /api/portal/profile');
   const isWrong = change.error instanceof CallFailure && change.error.details.some(({ field }) => field === 'name');
@@ -56,7 +67,7 @@ export function Profile() {
     if (isEmpty) return;
     const onSuccess = (): void => {
       changeLanguage(values.language);
-      // Days are written in the calendar that was chosen when the page was loaded.
+      // Days and times are written in the calendar and clock that were chosen when the page was loaded.
       location.reload();
     };
     change.mutate({ body: { ...values, name: values.name.trim() } }, { onSuccess });
@@ -88,6 +99,12 @@ export function Profile() {
           options={CALENDARS}
           value={values.calendar}
           onChange={(calendar) => setValues({ ...values, calendar })}
+        />
+        <Choice
+          label={text.clock}
+          options={CLOCKS}
+          value={values.clock}
+          onChange={(clock) => setValues({ ...values, clock })}
         />
         {change.error && !isWrong && <Failed error={change.error} />}
         <Button type="submit" kind="primary" isBusy={change.isPending} className="self-start">

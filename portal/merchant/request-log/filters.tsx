@@ -1,8 +1,7 @@
-import { useId, type FormEvent } from 'react';
+import type { FormEvent } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { ChoiceFilter, DateFilter } from '../../ui/filters.tsx';
-import { useShortcuts } from '../../ui/shortcuts.ts';
 import type { Key } from '../routes.ts';
 import type { RequestSearch } from './search.ts';
 import { text } from './text.ts';
@@ -84,8 +83,6 @@ export function Filters({ search, keys, routes, onChange }: Props) {
 type FieldProps = Pick<Props, 'onChange'> & { requestId: string | undefined };
 
 function RequestIdField({ requestId, onChange }: FieldProps) {
-  const id = useId();
-  useShortcuts({ '/': () => document.getElementById(id)?.focus() });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const wanted = new FormData(event.currentTarget).get('requestId');
@@ -95,7 +92,6 @@ function RequestIdField({ requestId, onChange }: FieldProps) {
     <search className="min-w-0 max-sm:w-full">
       <form onSubmit={submit}>
         <input
-          id={id}
           name="requestId"
           type="search"
           maxLength={64}

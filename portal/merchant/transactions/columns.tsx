@@ -11,7 +11,14 @@ type TransactionColumn = Column<TransactionRow>;
 /** The columns that everybody sees, in the contract's order (seed section 1.4). */
 export const COLUMNS: readonly TransactionColumn[] = [
   { id: 'checkoutOrderNo', header: text.checkoutOrderNo, cell: (row) => row.checkoutOrderNo },
-  { id: 'amount', header: text.amount, align: 'end', narrow: 'second', cell: (row) => formatBirr(row.amount) },
+  {
+    id: 'amount',
+    header: text.amount,
+    sortBy: 'amount',
+    align: 'end',
+    narrow: 'second',
+    cell: (row) => formatBirr(row.amount),
+  },
   { id: 'currency', header: text.currency, narrow: 'none', cell: (row) => row.currency },
   {
     id: 'transactionThrough',
@@ -26,7 +33,7 @@ export const COLUMNS: readonly TransactionColumn[] = [
   },
   { id: 'type', header: text.type, narrow: 'none', cell: (row) => row.type },
   { id: 'status', header: text.status, narrow: 'second', cell: (row) => <StatusBadge status={row.status} /> },
-  { id: 'createdAt', header: text.createdAt, cell: (row) => <Time at={row.createdAt} /> },
+  { id: 'createdAt', header: text.createdAt, sortBy: 'createdAt', cell: (row) => <Time at={row.createdAt} /> },
 ];
 
 const mono = (value: string | undefined) => value && <code className="font-mono text-xs">{value}</code>;

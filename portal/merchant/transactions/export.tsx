@@ -18,8 +18,10 @@ const LOOK_EVERY_MS = 1_500;
 
 type Filter = ReturnType<typeof filterOf>;
 
+type ExportProps = { filter: Filter; sort: string; total: number | undefined };
+
 /** The list's rows as a file, by the very filter of the list. Above 10,000 rows a report is made of them first. */
-export function ExportButton({ filter, total = 0 }: { filter: Filter; total: number | undefined }) {
+export function ExportButton({ filter, sort, total = 0 }: ExportProps) {
   const { may, whyNot } = useMember();
   const request = useChange('POST /api/checkout/reports');
   const [progress, setProgress] = useState<string | null>(null);
@@ -28,7 +30,7 @@ export function ExportButton({ filter, total = 0 }: { filter: Filter; total: num
     setProgress(text.export);
     try {
       if (isLarge) await saveReport((await request.mutateAsync({ body: reportOf(filter) })).data, setProgress);
-      else await download(addressOf('GET /api/checkout/txns/export', { query: filter }), headers);
+      else await download(addressOf('GET /api/checkout/txns/export', { query: { ...filter, sort } }), headers);
     } catch (error) {
       toast(failureText(error));
     } finally {

@@ -1,4 +1,4 @@
-import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type FormEvent, type ReactNode } from 'react';
 
 import { TRANSACTION_THROUGH } from '../../../src/merchants/channels/channel.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
@@ -7,7 +7,6 @@ import { TextField } from '../../ui/field.tsx';
 import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from '../../ui/filters.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { listOf } from '../../ui/search-params.ts';
-import { useShortcuts } from '../../ui/shortcuts.ts';
 import { text as kit } from '../../ui/text.ts';
 import { STATES } from '../../ui/transaction-state.tsx';
 import { RANGE_NAMES, type RangeName, type TransactionSearch } from './search.ts';
@@ -70,6 +69,15 @@ export function Filters({ search, onChange, children }: Props & { children: Reac
         onChange={(chosen) => onChange({ type: chosen as TransactionSearch['type'] })}
       />
       <AmountFilter search={search} onChange={onChange} />
+      {/* On a wide screen the heads of the columns are buttons. */}
+      <div className="md:hidden">
+        <ChoiceFilter
+          name={text.order}
+          values={ORDERS}
+          chosen={search.sort}
+          onChange={(chosen) => onChange({ sort: chosen as TransactionSearch['sort'] })}
+        />
+      </div>
       {NAMES.some((name) => search[name] !== undefined) && (
         <Button kind="plain" icon="close" onClick={() => onChange(NOTHING)}>
           {text.clearFilters}
@@ -80,14 +88,19 @@ export function Filters({ search, onChange, children }: Props & { children: Reac
   );
 }
 
+const ORDERS = [
+  ['-createdAt', text.newestFirst],
+  ['createdAt', text.oldestFirst],
+  ['-amount', text.largestFirst],
+  ['amount', text.smallestFirst],
+] as const;
+
 const TYPES = [
   ['API', 'API'],
   ['QRCODE', 'QRCODE'],
 ] as const;
 
 function SearchField({ search, onChange }: Props) {
-  const id = useId();
-  useShortcuts({ '/': () => document.getElementById(id)?.focus() });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const wanted = new FormData(event.currentTarget).get('search');
@@ -98,7 +111,6 @@ function SearchField({ search, onChange }: Props) {
       <form onSubmit={submit} className="relative">
         <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-quiet" />
         <input
-          id={id}
           // A new key shows what the address holds after "back" and "clear".
           key={search.search ?? ''}
           name="search"

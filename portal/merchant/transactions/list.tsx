@@ -32,8 +32,8 @@ export function TransactionList() {
   const navigate = useNavigate();
   const [more, setMore] = useState(readColumns);
   const filter = filterOf(search);
-  const { page = 1, limit = LIMIT_DEFAULT } = search;
-  const query = { ...filter, page, limit };
+  const { page = 1, limit = LIMIT_DEFAULT, sort = '-createdAt' } = search;
+  const query = { ...filter, sort, page, limit };
   const { list: listed, news } = useSteadyList(useRead('GET /api/checkout/txns/get_all_txns', { query }), {
     key: JSON.stringify(query),
     idOf,
@@ -49,7 +49,7 @@ export function TransactionList() {
       title={text.title}
       actions={
         <>
-          <ExportButton filter={filter} total={listed.data?.pagination?.total} />
+          <ExportButton filter={filter} sort={sort} total={listed.data?.pagination?.total} />
           <NewPaymentButton />
         </>
       }
@@ -76,6 +76,7 @@ export function TransactionList() {
                     onOpen: (row) => go({ open: row.transactionId }),
                     openId: search.open,
                   }}
+                  sort={{ by: sort, onSort: (by) => change({ sort: by as typeof sort }) }}
                   foot={sums && <Totals sums={sums} columns={columns.length} />}
                 />
               )}

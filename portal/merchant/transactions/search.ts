@@ -28,6 +28,8 @@ export const TransactionSearch = z.object({
   minAmount: textParameter,
   maxAmount: textParameter,
   search: textParameter,
+  /** Without it, the newest first. */
+  sort: parameter(z.enum(['-createdAt', 'createdAt', '-amount', 'amount'])),
   page: wholeParameter,
   limit: wholeParameter,
   open: textParameter,

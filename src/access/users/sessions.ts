@@ -46,7 +46,7 @@ export type SessionRow = {
  * merchant. Of the console: with the active operator.
  */
 export type Session = SessionRow &
-  Pick<User, 'email' | 'name' | 'language' | 'calendar' | 'totpEnabledAt'> & {
+  Pick<User, 'email' | 'name' | 'language' | 'calendar' | 'clock' | 'totpEnabledAt'> & {
     merchantName: string | null;
     merchantStatus: 'ACTIVE' | 'SUSPENDED' | null;
     role: MemberRole | null;
@@ -124,8 +124,8 @@ async function findSession(
   at: Date,
 ): Promise<Session | null> {
   const sql = `
-    SELECT s.*, u.email, u.name, u.language, u.calendar, u.totp_enabled_at, m.role, merchant.name AS merchant_name,
-           o.id AS operator_id, o.role AS operator_role,
+    SELECT s.*, u.email, u.name, u.language, u.calendar, u.clock, u.totp_enabled_at, m.role,
+           merchant.name AS merchant_name, o.id AS operator_id, o.role AS operator_role,
            merchant.status AS merchant_status, coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
            effective_kyc_tier(merchant.id) > 0 AS is_verified, has_sandbox_payment(merchant.id) AS has_sandbox_payment
     FROM user_session s

@@ -12,6 +12,8 @@ export type User = {
   passwordHash: string;
   language: 'en' | 'am';
   calendar: 'gregorian' | 'ethiopic' | 'both';
+  /** ethiopian: counts twelve hours from 06:00 and from 18:00. */
+  clock: '24h' | '12h' | 'ethiopian';
   totpSecret: Buffer | null;
   totpEnabledAt: Date | null;
   totpLastStep: bigint | null;
@@ -47,7 +49,7 @@ export async function createUser(
 export async function changeUser(
   trx: Trx,
   id: string,
-  changes: { [Name in 'passwordHash' | 'name' | 'language' | 'calendar']?: User[Name] | undefined },
+  changes: { [Name in 'passwordHash' | 'name' | 'language' | 'calendar' | 'clock']?: User[Name] | undefined },
 ): Promise<void> {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   await updateRow(trx, { table: 'user_account', id }, { ...given, updatedAt: new Date() });

@@ -1,0 +1,107 @@
+import type { Browser } from 'playwright-core';
+
+import { first } from '../../src/lib/db.ts';
+import { launchBrowser, WIDTHS } from './browser.ts';
+import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+
+describe('finding and ordering', () => {
+  let portal: Portal;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 12 }), launchBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.close();
+  });
+
+  test('the search finds screens, a transaction by order number and by id, and an event, by keyboard alone', async () => {
+    const tab = await portal.open(browser, '/test/balance', { role: 'owner' });
+    const { page, problems, close } = tab;
+    const option = (text: string) => `dialog [role=option]:has-text("${text}")`;
+    await page.keyboard.press('/');
+    await page.waitForSelector('dialog input:focus');
+    await page.keyboard.type('withdr');
+    await page.waitForSelector(`${option('Withdrawals')}[aria-selected=true]`);
+    expect(await inspectScreen(tab, 'portal-find-screen')).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/test/withdrawals');
+    await page.waitForSelector('dialog', { state: 'detached' });
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('order-1');
+    await page.waitForSelector(option('ORDER-11'));
+    expect(await page.locator('dialog [role=status]').innerText()).toBe('3 results');
+    await page.keyboard.press('ArrowDown');
+    const chosen = await page.locator('dialog [aria-selected=true]').innerText();
+    expect(await page.getAttribute('dialog input', 'aria-activedescendant')).toBe(
+      await page.getAttribute('dialog [aria-selected=true]', 'id'),
+    );
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`h1:has-text("Transaction ${chosen.split('\n')[0]}")`);
+
+    const event = await first<{ id: string; resourceId: string }>(
+      portal.db,
+      'SELECT id, resource_id FROM webhook_event',
+    );
+    await page.keyboard.press('/');
+    await page.keyboard.type(event?.id ?? '');
+    await page.waitForSelector(option(event?.resourceId ?? ''));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/test/events?open=${event?.id}`);
+    await page.waitForSelector('dialog pre');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('nothing of this name');
+    await page.waitForSelector('dialog >> text=Nothing was found');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(problems).toEqual([]);
+    await close();
+  }, 60_000);
+
+  test('the search on a page in Amharic is in Amharic', async () => {
+    const tab = await portal.open(browser, '/test/transactions', { language: 'am' });
+    await tab.page.keyboard.press('/');
+    await tab.page.waitForSelector('dialog input:focus');
+    expect(await untranslated(tab)).toEqual([]);
+    expect(await inspectScreen(tab, 'portal-find-am')).toEqual([]);
+    await tab.close();
+  });
+
+  test('the list is ordered by the column that is pressed, from the largest, and then from the smallest', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/transactions', { viewport: WIDTHS[1] });
+    const amounts = async (): Promise<number[]> =>
+      (await page.locator('tbody tr td:nth-child(2)').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')));
+    await page.click('th button:has-text("Amount")');
+    await page.waitForSelector('th[aria-sort=descending]:has-text("Amount")');
+    await page.waitForURL('**/transactions?sort=-amount');
+    await page.waitForFunction(`document.querySelector('tbody tr td:nth-child(2)').innerText === '502.00'`);
+    expect(await amounts()).toEqual((await amounts()).toSorted((a, b) => b - a));
+    await page.click('th button:has-text("Amount")');
+    await page.waitForSelector('th[aria-sort=ascending]:has-text("Amount")');
+    await page.waitForFunction(`document.querySelector('tbody tr td:nth-child(2)').innerText === '100.00'`);
+    expect(await amounts()).toEqual((await amounts()).toSorted((a, b) => a - b));
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a person who has chosen the Ethiopian clock reads times that count from six', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
+    await page.click('label:has-text("Ethiopian: 8:30 day")');
+    await page.click('button:has-text("Save")');
+    await page.waitForFunction(`document.querySelector('input[type=radio][name]:checked') !== null`);
+    await page.waitForLoadState('load');
+    await page.goto(`${portal.url}/test/transactions`);
+    const time = page.locator('tbody tr time').last();
+    await time.waitFor();
+    const hourInAddis = (new Date((await time.getAttribute('datetime')) ?? '').getUTCHours() + 3) % 24;
+    const part = hourInAddis >= 6 && hourInAddis < 18 ? 'day' : 'night';
+    expect(await time.innerText()).toMatch(new RegExp(`, ${(hourInAddis + 6) % 12 || 12}:\\d\\d ${part}$`));
+    expect(problems).toEqual([]);
+    await close();
+  });
+});
