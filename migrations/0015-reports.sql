@@ -11,6 +11,7 @@ CREATE TABLE report (
   end_date        text NOT NULL,
   statuses        text[],                          -- null: all
   channel         text REFERENCES channel,         -- null: all
+  narrowing       jsonb,                           -- further filters of the transaction list, as in the API; null: none
   status          text NOT NULL CHECK (status IN ('QUEUED', 'RUNNING', 'READY', 'FAILED', 'CANCELLED', 'EXPIRED')),
   run_id          text,                            -- the run that generates it: an earlier one stops when it differs
   processed_rows  integer NOT NULL DEFAULT 0,

@@ -3,6 +3,8 @@ import type { ReactNode } from 'react';
 import { Note } from './badge.tsx';
 import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
+import { amharicOf } from './error-text.ts';
+import { language } from './language.ts';
 import { text } from './text.ts';
 
 /** Grey lines in the place of what is being loaded; they appear after 150 ms. */
@@ -26,16 +28,23 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** What a failed call means, in a sentence. */
+/** What a failed call means, in a sentence of the page's language, with the fields that were wrong. */
 export function failureText(error: unknown): string {
   if (!(error instanceof CallFailure)) return text.failed;
   if (error.code === 'NETWORK') return text.noConnection;
-  return error.message === '' ? text.failed : error.message;
+  if (language === 'en') return error.message === '' ? text.failed : error.message;
+  const fields = error.details.map(({ field }) => field).join(', ');
+  return `${amharicOf(error.code) ?? text.failed} ${fields}`.trim();
 }
+
+/** The API's English sentence, for pages of another language. */
+const detailOf = (error: unknown): string | null =>
+  language !== 'en' && error instanceof CallFailure && error.message !== '' ? error.message : null;
 
 /** What failed, the id for support, and a way to repeat it. */
 export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
   const requestId = error instanceof CallFailure ? error.requestId : null;
+  const detail = detailOf(error);
   return (
     <div role="alert">
       <Note tone="bad">
@@ -47,6 +56,11 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
             {requestId && (
               <p className="text-xs">
                 {text.requestId}: <code className="font-mono">{requestId}</code>
+              </p>
+            )}
+            {detail !== null && (
+              <p lang="en" className="text-xs">
+                {detail}
               </p>
             )}
           </div>

@@ -11,7 +11,7 @@ import {
   timeline,
 } from '../access/operator-schema.ts';
 import { Movement } from '../ledger/balance.ts';
-import { birrParam, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
+import { birrAmount, birrParam, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
 import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
@@ -32,24 +32,27 @@ const flag = (description: string) =>
     .transform((text) => text === 'true')
     .meta({ description, override: { type: 'boolean' } });
 
+const throughList = statusParam(Object.values(TRANSACTION_THROUGH)).optional();
+const search = z
+  .string()
+  .min(1)
+  .max(SEARCH_CHARACTERS_MAX)
+  .optional()
+  .describe(
+    'A part of the order number, customer name, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
+  );
+
 /** The filter of the list: the contract's four parameters are required, the rest narrows. */
 const filter = {
   startDate: dateParam,
   endDate: dateParam,
   status: statusParam(TRANSACTION_STATUSES),
   currency: currencyEtb,
-  transactionThrough: statusParam(Object.values(TRANSACTION_THROUGH)).optional(),
+  transactionThrough: throughList,
   type: transactionType.optional(),
   held: flag('Whether its money is held because of an unexpected amount, currency or reference').optional(),
   late: flag('Whether it was paid after the session had ended').optional(),
-  search: z
-    .string()
-    .min(1)
-    .max(SEARCH_CHARACTERS_MAX)
-    .optional()
-    .describe(
-      'A part of the order number, customer name, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
-    ),
+  search,
   minAmount: birrParam.optional(),
   maxAmount: birrParam.optional(),
 };
@@ -61,6 +64,17 @@ function checkAmounts({ minAmount, maxAmount }: Amounts, context: z.RefinementCt
   const message = `must not be more than maxAmount, got ${formatBirr(minAmount)} and ${formatBirr(maxAmount)}`;
   context.addIssue({ code: 'custom', message, path: ['minAmount'] });
 }
+
+/** What narrows the list beside days, status and currency, as JSON: of reports. */
+export const TransactionNarrowing = z.object({
+  transactionThrough: throughList,
+  type: transactionType.optional(),
+  held: z.boolean().optional(),
+  late: z.boolean().optional(),
+  search,
+  minAmount: birrAmount.optional(),
+  maxAmount: birrAmount.optional(),
+});
 
 /** The orders of the list; `-` is descending. */
 const SORTS = ['-createdAt', 'createdAt', '-amount', 'amount'] as const;

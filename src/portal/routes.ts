@@ -4,19 +4,22 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database, Queryable } from '../lib/db.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Database };
+type Deps = { db: Database; baseUrl: string };
 
 const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
 
 /** What the portal's pages need beside the merchants' API. */
-export function portalRoutes({ db }: Deps): Route[] {
+export function portalRoutes({ db, baseUrl }: Deps): Route[] {
   return [
     readRoute('GET /api/portal/me', {
       ...PERSON,
       operationId: 'getMe',
       summary: 'Who is signed in, in which merchant, and what the role may do there',
       responses: { 200: schema.Me },
-      handle: async ({ caller, at }) => ({ message: 'Signed in', data: await readMe(db, caller.sessionId, at) }),
+      handle: async ({ caller, at }) => ({
+        message: 'Signed in',
+        data: await readMe({ db, baseUrl }, caller.sessionId, at),
+      }),
     }),
     writeRoute('POST /api/portal/switch', {
       ...PERSON,
@@ -27,14 +30,17 @@ export function portalRoutes({ db }: Deps): Route[] {
       errors: ['NOT_FOUND'],
       handle: async ({ tx: { trx }, caller, body, at }) => {
         await switchMerchant(trx, { ...caller, merchantId: body.merchantId });
-        return { message: 'Merchant switched', data: await readMe(trx, caller.sessionId, at) };
+        return { message: 'Merchant switched', data: await readMe({ db: trx, baseUrl }, caller.sessionId, at) };
       },
     }),
   ];
 }
 
+type MeDeps = { db: Queryable; baseUrl: string };
+
 /** The person of a session. Throws AUTHENTICATION_REQUIRED. */
-export async function readMe(db: Queryable, sessionId: string, at: Date) {
+export async function readMe({ db, baseUrl }: MeDeps, sessionId: string, at: Date) {
   const session = await readSession(db, sessionId, at);
-  return schema.presentMe(session, await listMemberships(db, session.userId), at);
+  const person = schema.presentMe(session, await listMemberships(db, session.userId), at);
+  return { ...person, apiUrl: baseUrl.replace(/\/{1,9}$/, '') };
 }

@@ -48,6 +48,7 @@ export const Me = z
     denied: z
       .array(z.object({ permission: z.string(), roles: z.array(Role).describe('Whom to ask') }))
       .describe('What the role may not do'),
+    apiUrl: z.string().describe('Where keys call the API, without a slash at its end'),
     twoFactor: z.object({
       enabled: z.boolean(),
       requiredForLive: z.boolean(),
@@ -58,8 +59,8 @@ export const Me = z
 
 export const Switch = z.strictObject({ merchantId: id });
 
-/** The person of a session. */
-export function presentMe(session: Session, memberships: Membership[], at: Date): z.input<typeof Me> {
+/** The person of a session, but for the API's address. */
+export function presentMe(session: Session, memberships: Membership[], at: Date): Omit<z.input<typeof Me>, 'apiUrl'> {
   const { userId, email, name, language, calendar, clock, role, stepUpAt } = session;
   const issues = liveRequirementIssues(session).map(({ issue }) => issue);
   const permissions: string[] = role ? permissionsOf(role) : [];

@@ -26,7 +26,7 @@ import { replacePassword } from './replace-password.ts';
 import { readMe } from './routes.ts';
 import * as schema from './schema.ts';
 
-export type SecurityDeps = { db: Database; runInTransaction: RunInTransaction; keyRing: KeyRing };
+export type SecurityDeps = { db: Database; runInTransaction: RunInTransaction; keyRing: KeyRing; baseUrl: string };
 
 const PATH = '/api/portal/security';
 const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
@@ -81,7 +81,7 @@ function accountRoutes(deps: SecurityDeps): Route[] {
       responses: { 200: schema.Me },
       handle: async ({ tx: { trx }, caller, body, at }) => {
         await changeUser(trx, caller.userId, body);
-        return { message: 'Profile changed', data: await readMe(trx, caller.sessionId, at) };
+        return { message: 'Profile changed', data: await readMe({ ...deps, db: trx }, caller.sessionId, at) };
       },
     }),
   ];
@@ -196,7 +196,7 @@ function codeRoutes(deps: SecurityDeps): Route[] {
           await recordStepUp(trx, caller.sessionId, at);
           return true;
         });
-        const data = await runInTransaction(({ trx }) => readMe(trx, caller.sessionId, at));
+        const data = await runInTransaction(({ trx }) => readMe({ ...deps, db: trx }, caller.sessionId, at));
         return { message: 'Code accepted', data };
       },
     }),

@@ -68,7 +68,8 @@ async function writeFile(
   const { pageRows, render } = FORMATS[row.format];
   const rowsMax = deps.pageRows ?? Infinity;
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
-    const filter = { ...scopeOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
+    const { statuses, channel, narrowing } = row;
+    const filter = { ...scopeOf(row), range: rangeOf(row), statuses, channel, narrowing };
     const sums = await sum(trx, filter);
     ensureRowsBelowMax(row.format, sums.count);
     const report = { ...row, snapshotAt, totalRows: sums.count };

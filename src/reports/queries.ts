@@ -1,9 +1,12 @@
+import type { z } from 'zod';
+
 import { first, rows, type Database, type Queryable, type Trx } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import type { TransactionNarrowing } from '../payments/transaction-schema.ts';
 import type { Period } from './period.ts';
 import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';
 
@@ -17,6 +20,7 @@ export type ReportRow = MerchantScope & {
   endDate: string;
   statuses: string[] | null;
   channel: Channel | null;
+  narrowing: z.output<typeof TransactionNarrowing> | null;
   status: ReportStatus;
   /** The run that generates the file; only this run may complete the report. */
   runId: string | null;

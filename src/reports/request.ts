@@ -10,7 +10,9 @@ import { findReport, updatePending, type ReportRow } from './queries.ts';
 import { SOURCES } from './sources/sources.ts';
 import { reportMessage } from './workflow.ts';
 
-export type NewReport = RequestedPeriod & Pick<ReportRow, 'kind' | 'format' | 'statuses' | 'channel' | 'requestedBy'>;
+export type NewReport = RequestedPeriod &
+  Pick<ReportRow, 'kind' | 'format' | 'statuses' | 'channel' | 'requestedBy'> &
+  Partial<Pick<ReportRow, 'narrowing'>>;
 
 /** Pending reports of a merchant in one environment. */
 const PENDING_MAX = 10;
@@ -25,7 +27,7 @@ export async function requestReport(
   scope: MerchantScope,
   requested: NewReport,
 ): Promise<ReportRow> {
-  const { kind, format, period, statuses, channel, requestedBy } = requested;
+  const { kind, format, period, statuses, channel, narrowing = null, requestedBy } = requested;
   const requestedAt = clock();
   const range = readPeriod(requested, requestedAt);
   const pending = await first<{ count: number }>(
@@ -38,11 +40,11 @@ export async function requestReport(
     const message = `${pending.count} reports are pending: wait until one is complete, or cancel one.`;
     throw invalidState(message);
   }
-  const filter = { ...scopeOf(scope), range, statuses, channel };
+  const filter = { ...scopeOf(scope), range, statuses, channel, narrowing };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);
   ensureRowsBelowMax(format, totalRows);
   const { startDate, endDate } = range;
-  const options = { kind, format, period, startDate, endDate, statuses, channel, requestedBy };
+  const options = { kind, format, period, startDate, endDate, statuses, channel, narrowing, requestedBy };
   const id = newId('rpt', requestedAt.getTime());
   const queued = { id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt };
   const row = await insertRow<ReportRow>(tx.trx, 'report', queued);

@@ -4,6 +4,7 @@ import { instant } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
+import { TransactionNarrowing } from '../payments/transaction-schema.ts';
 import { PERIODS } from './period.ts';
 import type { ReportRow } from './queries.ts';
 import { ZONE } from './sources/columns.ts';
@@ -31,9 +32,21 @@ export const NewReport = z
       example: 'SUCCESS',
     }),
     channel: z.enum(CHANNELS).optional(),
+    ...TransactionNarrowing.shape,
     format: z.enum(REPORT_FORMATS).default('CSV'),
   })
-  .transform(({ status, channel = null, ...requested }, context) => {
+  .transform(({ status, channel = null, ...given }, context) => {
+    const { transactionThrough, type, held, late, search, minAmount, maxAmount, ...requested } = given;
+    const narrower = {
+      transactionThrough: transactionThrough ?? undefined,
+      type,
+      held,
+      late,
+      search,
+      minAmount,
+      maxAmount,
+    };
+    const narrowing = Object.entries(narrower).filter(([, value]) => value !== undefined);
     const { kind, format } = requested;
     const { statuses: known, takesChannel } = SOURCES[kind];
     const statuses = statusParam(known ?? [])
@@ -45,9 +58,17 @@ export const NewReport = z
     if (format === 'PDF' && kind !== 'settlements') {
       reject('format', 'PDF is the statement of settlements: use CSV, XLSX or JSON');
     }
+    if (kind !== 'payments') for (const [field] of narrowing) reject(field);
+    if (channel !== null && transactionThrough) reject('channel', 'must not be given beside transactionThrough');
+    if ((minAmount ?? 0) > (maxAmount ?? Infinity)) reject('minAmount', 'must not be more than maxAmount');
     if (known === null && status !== undefined) reject('status');
     else if (statuses.error) reject('status', statuses.error.issues[0]?.message);
-    return { ...requested, channel, statuses: statuses.data ?? null };
+    return {
+      ...requested,
+      channel,
+      statuses: statuses.data ?? null,
+      narrowing: narrowing.length === 0 ? null : (Object.fromEntries(narrowing) as typeof narrower),
+    };
   });
 
 export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
@@ -65,7 +86,10 @@ const state = {
   startDate: day,
   endDate: day,
   timeZone: z.string().describe('Of the days and local times'),
-  filters: z.object({ status: z.string(), channel: z.string() }),
+  filters: z
+    .object({ status: z.string(), channel: z.string() })
+    .extend(TransactionNarrowing.shape)
+    .extend({ transactionThrough: z.string().optional() }),
   rowsDone: z.int(),
   rowsTotal: z.int(),
   environment: z.enum(['sandbox', 'live']),
@@ -99,12 +123,18 @@ export const readyReport = { ...state, ...file, status: z.literal('READY'), comp
 
 /** The public report; unknown fields are removed by its schema. The link is removed with the file. */
 export function presentReport(row: ReportRow, baseUrl: string) {
-  const { statuses, channel, totals, fileBytes } = row;
+  const { statuses, channel, narrowing, totals, fileBytes } = row;
+  const through = narrowing?.transactionThrough?.join(',');
   return {
     ...row,
     reportId: row.id,
     timeZone: ZONE,
-    filters: { status: statuses?.join(',') ?? 'ALL', channel: channel ?? 'ALL' },
+    filters: {
+      ...narrowing,
+      transactionThrough: through,
+      status: statuses?.join(',') ?? 'ALL',
+      channel: channel ?? 'ALL',
+    },
     rowsDone: row.processedRows,
     rowsTotal: row.totalRows,
     totals:
@@ -119,10 +149,19 @@ export function presentReport(row: ReportRow, baseUrl: string) {
 
 /** "payments-sandbox-2026-11-01-to-2026-11-30-SUCCESS-TELEBIRR-as-of-20261201T060000Z.csv" */
 export function fileNameOf(report: ReportRow): string {
-  const { kind, environment, startDate, endDate, statuses, channel, snapshotAt, format } = report;
+  const { kind, environment, startDate, endDate, statuses, channel, narrowing, snapshotAt, format } = report;
   const days = startDate === endDate ? startDate : `${startDate}-to-${endDate}`;
   const asOf = (snapshotAt ?? report.requestedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
-  const parts = [kind, environment, days, ...(statuses ?? []), ...(channel ? [channel] : []), 'as-of', `${asOf}Z`];
+  const parts = [
+    kind,
+    environment,
+    days,
+    ...(statuses ?? []),
+    ...(channel ? [channel] : []),
+    ...(narrowing ? ['filtered'] : []),
+    'as-of',
+    `${asOf}Z`,
+  ];
   return `${parts.join('-')}.${format.toLowerCase()}`;
 }
 

@@ -35,6 +35,7 @@ describe('the API keys of a merchant', () => {
     await page.locator('dialog button:text-is("Create")').dblclick();
     const first = await page.locator('dialog pre').first().innerText();
     expect(await page.locator('dialog pre').nth(1).innerText()).toContain(`curl -H "x-api-key: ${first}"`);
+    expect(await page.locator('dialog pre').nth(1).innerText()).toMatch(/"http:[^"]+[/]api[/]checkout[/]channels"$/);
     expect(await statusWith(first)).toBe(200);
     await page.click('text=I have stored it');
     expect(await page.locator('tbody tr').count()).toBe(1);

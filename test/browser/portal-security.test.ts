@@ -69,6 +69,33 @@ describe('a person’s own account', () => {
     await Promise.all([other.close(), close()]);
   });
 
+  test('in Amharic an error is a sentence in Amharic, with the field, and the English one below its request id', async () => {
+    const { page, close } = await portal.open(browser, '/test/transactions', {
+      role: 'owner',
+      language: 'am',
+      expected: /status of 400/,
+    });
+    await page.locator('main header button').last().click();
+    await page.fill('dialog input[inputmode=decimal]', '120');
+    await page.fill('dialog input[type=tel]', 'no phone');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog [role=alert]');
+    const alert = await page.locator('dialog [role=alert]').innerText();
+    expect(alert).toMatch(/^ከተላኩት ዋጋዎች አንዱ ተቀባይነት የለውም። customerPhone/);
+    expect(alert).toMatch(/req_/);
+    expect(await page.locator('dialog [role=alert] [lang=en]').innerText()).toContain('customerPhone must be');
+    await close();
+  });
+
+  test('signing out everywhere leaves nothing of a person in the browser', async () => {
+    const { page, close } = await portal.open(browser, '/test/security', { role: 'viewer' });
+    await page.evaluate(`sessionStorage.setItem('verification', 'typed')`);
+    await page.click('button:text-is("Sign out everywhere")');
+    await page.waitForURL('**/sign-in');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await close();
+  });
+
   test('language and calendar of the pages follow the profile', async () => {
     const { page, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
     await page.getByLabel('Ethiopian').check();

@@ -90,6 +90,14 @@ test.each([
   ],
   [{ kind: 'payments', period: 'custom', startDate: '2026-01-01' }, 'endDate is required for period custom'],
   [{ kind: 'payments', period: 'day', date: '2026-02-30' }, 'date must be a date as YYYY-MM-DD'],
+  [{ kind: 'withdrawals', period: 'day', search: 'Abebe' }, 'search is not a filter of reports of kind withdrawals'],
+  [{ kind: 'balance', period: 'day', held: true }, 'held is not a filter of reports of kind balance'],
+  [
+    { kind: 'payments', period: 'day', channel: 'TELEBIRR', transactionThrough: 'cbebirr' },
+    'channel must not be given beside transactionThrough',
+  ],
+  [{ kind: 'payments', period: 'day', minAmount: 5, maxAmount: 4 }, 'minAmount must not be more than maxAmount'],
+  [{ kind: 'payments', period: 'day', late: 'true' }, 'late must be'],
 ])('a request of %j is rejected with "%s", and no report is created', async (body, message) => {
   const { status, body: response } = await reports.request(scope, body);
   expect([status, response.message]).toEqual([400, expect.stringContaining(message)]);

@@ -8,6 +8,7 @@ import { Failed } from '../../ui/feedback.tsx';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
 import { useChange, type Key } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -188,7 +189,8 @@ export function RevokeDialog({ apiKey: { keyId, key, name }, onClose }: { apiKey
 
 /** A key, which the API returns only once, with a call to try it. */
 export function SecretOnce({ secret, onClose }: { secret: string; onClose: () => void }) {
-  const call = `curl -H "x-api-key: ${secret}" "$MESKOT_API_URL/api/checkout/channels"`;
+  const { apiUrl } = useMember();
+  const call = `curl -H "x-api-key: ${secret}" "${apiUrl}/api/checkout/channels"`;
   return (
     <Dialog title={text.secretTitle} onClose={onClose}>
       <p>{text.secretHelp}</p>

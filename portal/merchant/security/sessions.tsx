@@ -50,12 +50,15 @@ export function Sessions() {
         ),
     },
   ];
-  const leave = (): void => endAll.mutate({}, { onSuccess: () => location.assign('/sign-in') });
+  const onSuccess = (): void => {
+    sessionStorage.clear();
+    location.assign('/sign-in');
+  };
   return (
     <Panel
       title={text.sessions}
       actions={
-        <Button isBusy={endAll.isPending} onClick={leave}>
+        <Button isBusy={endAll.isPending} onClick={() => endAll.mutate({}, { onSuccess })}>
           {text.endAll}
         </Button>
       }

@@ -1,4 +1,3 @@
-import { create } from 'qrcode';
 import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
@@ -8,6 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
 import { CodeForm } from '../../ui/step-up-dialog.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -74,30 +74,10 @@ function TurnOn({ secret, uri, onClose, onCodes }: TurnOnProps) {
   return (
     <Dialog title={text.twoFactor} onClose={onClose}>
       <p>{text.scan}</p>
-      <QrCode content={uri} />
+      <QrCode content={uri} label={text.qr} />
       <Facts rows={{ [text.secret]: <Code value={secret} name={text.secret} /> }} />
       <CodeForm error={confirm.error} isBusy={confirm.isPending} onSend={send} onCancel={onClose} />
     </Dialog>
-  );
-}
-
-const QUIET_ZONE = 4;
-
-function QrCode({ content }: { content: string }) {
-  const { size, data } = create(content).modules;
-  const dark = [...data].flatMap((isDark, index) =>
-    isDark ? [`M${(index % size) + QUIET_ZONE} ${Math.floor(index / size) + QUIET_ZONE}h1v1h-1z`] : [],
-  );
-  const side = size + 2 * QUIET_ZONE;
-  return (
-    <svg
-      role="img"
-      aria-label={text.qr}
-      viewBox={`0 0 ${side} ${side}`}
-      className="size-52 self-center rounded bg-white"
-    >
-      <path d={dark.join('')} fill="#000000" shapeRendering="crispEdges" />
-    </svg>
   );
 }
 

@@ -11,6 +11,7 @@ import { formatBirr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { StatusBadge } from '../../ui/transaction-state.tsx';
+import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
@@ -134,7 +135,8 @@ function PaymentFacts({ transaction }: { transaction: TransactionWithTimeline })
 }
 
 function CurlButton({ transactionId }: { transactionId: string }) {
-  const command = `curl -H "x-api-key: $MESKOT_API_KEY" "$MESKOT_API_URL/api/checkout/txns/${transactionId}"`;
+  const { apiUrl } = useMember();
+  const command = `curl -H "x-api-key: $MESKOT_API_KEY" "${apiUrl}/api/checkout/txns/${transactionId}"`;
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(command);
     toast(text.curlCopied);

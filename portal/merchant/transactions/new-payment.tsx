@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router';
-import { create } from 'qrcode';
 import { useState, type FormEvent } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
-import { CallFailure } from '../../ui/call.ts';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { issueOf } from '../../ui/error-text.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
+import { QrCode } from '../../ui/qr-code.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { StatusBadge } from '../../ui/transaction-state.tsx';
@@ -41,8 +41,7 @@ function Form({ onCreated, onClose }: { onCreated: (session: CreatedSession) => 
   }));
   const [isTried, setTried] = useState(false);
   const createSession = useChange('POST /api/checkout/sessions');
-  const details = createSession.error instanceof CallFailure ? createSession.error.details : [];
-  const issueOf = (name: string) => details.find(({ field }) => field === name)?.issue;
+  const issue = (name: keyof typeof fields) => issueOf(createSession.error, name);
   const isAmount = BIRR.test(fields.amount) && Number(fields.amount) > 0;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -68,16 +67,16 @@ function Form({ onCreated, onClose }: { onCreated: (session: CreatedSession) => 
         {...field('amount')}
         isRequired
         inputMode="decimal"
-        error={isTried && !isAmount ? text.wrongAmount : issueOf('amount')}
+        error={isTried && !isAmount ? text.wrongAmount : issue('amount')}
       />
       <TextField
         {...field('checkoutOrderNo')}
         isRequired
         hint={text.orderHint}
-        error={isTried && fields.checkoutOrderNo === '' ? kit.fillIn : issueOf('checkoutOrderNo')}
+        error={isTried && fields.checkoutOrderNo === '' ? kit.fillIn : issue('checkoutOrderNo')}
       />
-      <TextField {...field('customerName')} error={issueOf('customerName')} />
-      <TextField {...field('customerPhone')} type="tel" error={issueOf('customerPhone')} />
+      <TextField {...field('customerName')} error={issue('customerName')} />
+      <TextField {...field('customerPhone')} type="tel" error={issue('customerPhone')} />
       {createSession.error && <Failed error={createSession.error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{kit.cancel}</Button>
@@ -109,7 +108,7 @@ function Created({ session }: { session: CreatedSession }) {
       />
       {status === 'PENDING' ? (
         <>
-          <QrCode value={checkoutUrl} />
+          <QrCode content={checkoutUrl} label={text.qr} />
           <CodeBlock value={checkoutUrl} name={text.link} />
         </>
       ) : (
@@ -126,29 +125,5 @@ function Created({ session }: { session: CreatedSession }) {
         </Link>
       </div>
     </div>
-  );
-}
-
-const QUIET_MODULES = 4;
-
-/** A QR code as one path, black on white in every scheme: cameras expect it so. */
-function QrCode({ value }: { value: string }) {
-  const { modules } = create(value, { errorCorrectionLevel: 'M' });
-  const side = modules.size + 2 * QUIET_MODULES;
-  const squares = Array.from(modules.data, (isDark, index) =>
-    isDark
-      ? `M${(index % modules.size) + QUIET_MODULES} ${Math.floor(index / modules.size) + QUIET_MODULES}h1v1h-1z`
-      : '',
-  );
-  return (
-    <svg
-      role="img"
-      aria-label={text.qr}
-      viewBox={`0 0 ${side} ${side}`}
-      shapeRendering="crispEdges"
-      className="mx-auto w-56 rounded-md bg-white"
-    >
-      <path d={squares.join('')} fill="#000" />
-    </svg>
   );
 }

@@ -1,9 +1,9 @@
 import { useState, type FormEvent } from 'react';
 
 import { Button } from '../../ui/button.tsx';
-import { CallFailure } from '../../ui/call.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
+import { issueOf } from '../../ui/error-text.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
 import { text as kit } from '../../ui/text.ts';
@@ -29,8 +29,7 @@ export function SubscriptionForm({ subscription, onClose, onSecret }: Props) {
   const create = useChange('POST /api/checkout/webhooks/subscriptions');
   const change = useChange('PATCH /api/checkout/webhooks/subscriptions/:subscriptionId');
   const failure = create.error ?? change.error;
-  const urlIssue =
-    failure instanceof CallFailure ? failure.details.find(({ field }) => field === 'url')?.issue : undefined;
+  const urlIssue = issueOf(failure, 'url');
   const hasNoEvents = fields.eventTypes.length === 0;
   const submit = (event: FormEvent): void => {
     event.preventDefault();

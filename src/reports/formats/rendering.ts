@@ -35,6 +35,7 @@ export function aboutOf({ report, merchantName, sums }: Rendering): Record<strin
     timeZone: `${ZONE} (UTC+3)`,
     status: report.statuses?.join(',') ?? 'ALL',
     channel: report.channel ?? 'ALL',
+    ...(report.narrowing && { filters: narrowingText(report.narrowing).replace('; ', '') }),
     currency: 'ETB',
     snapshotAt: report.snapshotAt.toISOString(),
     rows: sums.count,
@@ -56,10 +57,16 @@ export function escapeFormula(text: string): string {
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
+/** The further filters of a report: "; type API; search Abebe". */
+function narrowingText(narrowing: ReportRow['narrowing']): string {
+  const parts = Object.entries(narrowing ?? {}).map(([name, value]) => `; ${name} ${[value].flat().join(' ')}`);
+  return parts.join('');
+}
+
 /** The table of a report as CSV. */
 export function renderCsv({ report, columns, pages }: Rendering): AsyncIterable<string> {
-  const { startDate, endDate, statuses, channel, snapshotAt } = report;
-  const filters = `${startDate} to ${endDate} ${ZONE}; status ${statuses?.join(' ') ?? 'ALL'}; channel ${channel ?? 'ALL'}`;
+  const { startDate, endDate, statuses, channel, narrowing, snapshotAt } = report;
+  const filters = `${startDate} to ${endDate} ${ZONE}; status ${statuses?.join(' ') ?? 'ALL'}; channel ${channel ?? 'ALL'}${narrowingText(narrowing)}`;
   return renderTable({ columns, pages }, { filters, asOf: snapshotAt });
 }
 

@@ -4,10 +4,13 @@ import type { ListPart } from '../../lib/paginate-newest.ts';
 import type { DayRange, Position } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
+import type { ReportRow } from '../queries.ts';
 import { type AmountField, type Cell, type Column, type ColumnHead } from './columns.ts';
 
 /** The rows of a report; null filters nothing. */
-export type ReportFilter = MerchantScope & { range: DayRange; statuses: string[] | null; channel: Channel | null };
+export type ReportFilter = MerchantScope &
+  Pick<ReportRow, 'statuses' | 'channel'> &
+  Partial<Pick<ReportRow, 'narrowing'>> & { range: DayRange };
 
 /** The number of rows, and sums by column. */
 export type Sums = { count: number; totals: Record<string, Santim> };

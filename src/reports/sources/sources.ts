@@ -1,5 +1,6 @@
 import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
 import { maskDigits } from '../../lib/mask.ts';
+import { toSantim } from '../../lib/money.ts';
 import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
 import {
   countTransactions,
@@ -61,10 +62,18 @@ const paymentsSource = createListSource<Transaction>({
 });
 
 /** The filter of the transaction list for that of a report. */
-export function listOfTransactions({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
-  const transactionThrough = channel && [TRANSACTION_THROUGH[channel]];
-  // Statuses are validated against TRANSACTION_STATUSES.
-  return { ...rest, statuses: statuses as TransactionStatus[] | null, currency: 'ETB', transactionThrough };
+export function listOfTransactions({ statuses, channel, narrowing, ...rest }: ReportFilter): TransactionFilter {
+  const { minAmount, maxAmount, ...narrower } = narrowing ?? {};
+  return {
+    ...rest,
+    // Validated against TRANSACTION_STATUSES.
+    statuses: statuses as TransactionStatus[] | null,
+    currency: 'ETB',
+    transactionThrough: channel && [TRANSACTION_THROUGH[channel]],
+    ...narrower,
+    ...(minAmount !== undefined && { minAmount: toSantim(minAmount) }),
+    ...(maxAmount !== undefined && { maxAmount: toSantim(maxAmount) }),
+  };
 }
 
 /** Withdrawals, as their list presents them. */
