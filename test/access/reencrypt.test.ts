@@ -3,11 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { acceptSecondFactor, beginTwoFactor, setTwoFactor } from '../../src/access/users/totp.ts';
+import { createUser, findUser } from '../../src/access/users/users.ts';
 import { reencryptAll } from '../../src/app/commands/database.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { enqueueMail, listMails } from '../../src/outbox/mail.ts';
+import { codeOf } from '../portal/console.ts';
+import { PASSWORD } from '../portal/portal.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { createFixture, type Fixture } from '../webhooks/fixture.ts';
 
@@ -55,13 +60,20 @@ test('everything is brought under the current key, once, and then the old one is
     sealed: encrypt(KEY_RING, id, 'whsec_before'),
   });
   for (let index = 0; index < ANSWERS; index += 1) await answerOf(KEY_RING, `key ${index}`);
+  const { userId, secret } = await fixture.db.transaction(async (trx) => {
+    const user = await createUser(trx, { email: 'sara@shop.example', name: 'Sara', password: PASSWORD });
+    const begun = await beginTwoFactor(trx, KEY_RING, user.id);
+    await setTwoFactor(trx, user.id, new Date());
+    await enqueueMail(trx, KEY_RING, { recipient: user.email, subject: 'A link', text: 'https://shop.example/reset' });
+    return { userId: user.id, secret: begun.secret };
+  });
 
   expect(await parts(NEXT)).toEqual([
     { what: 'webhook subscriptions', seen: 1, reencrypted: 1, left: 0 },
     { what: 'provider credentials', seen: 0, reencrypted: 0, left: 0 },
     { what: 'KYC documents', seen: 0, reencrypted: 0, left: 0 },
-    { what: 'authenticator apps', seen: 0, reencrypted: 0, left: 0 },
-    { what: 'mails', seen: 0, reencrypted: 0, left: 0 },
+    { what: 'authenticator apps', seen: 1, reencrypted: 1, left: 0 },
+    { what: 'mails', seen: 1, reencrypted: 1, left: 0 },
     { what: 'stored answers', seen: ANSWERS, reencrypted: ANSWERS, left: 0 },
     { what: 'API keys', seen: 0, reencrypted: 0, left: 0 },
   ]);
@@ -73,6 +85,10 @@ test('everything is brought under the current key, once, and then the old one is
   const opened = [row?.secret, row?.previousSecret, row?.headers].map((one) => one && decrypt(ONLY_NEXT, id, one));
   expect(opened).toEqual([subscribed.secret, 'whsec_before', '{"x-shop":"abyssinia"}']);
   expect(await answerOf(ONLY_NEXT, 'key 7')).toBe('answer of key 7');
+  const user = await findUser(fixture.db, userId);
+  const entered = { user, code: codeOf(secret), at: new Date() };
+  expect(await fixture.db.transaction((trx) => acceptSecondFactor(trx, ONLY_NEXT, entered))).toBe(true);
+  expect(await listMails(fixture.db, ONLY_NEXT)).toMatchObject([{ text: 'https://shop.example/reset' }]);
 
   const again = await parts(ONLY_NEXT);
   expect(again.map(({ reencrypted }) => reencrypted)).toEqual(again.map(() => 0));

@@ -1,6 +1,6 @@
-import { generateSync } from 'otplib';
-
 import { rows } from '../../src/lib/db.ts';
+import { buildLive } from '../support/withdrawals.ts';
+import { codeOf, tokenOf } from './console.ts';
 import { openBrowser, PASSWORD, startPortalService, type Browser, type PortalService } from './portal.ts';
 
 let portal: PortalService;
@@ -11,10 +11,6 @@ beforeAll(async () => {
   merchantId = await portal.newMerchant();
 });
 afterAll(() => portal.close());
-
-/** A code of the app, `steps` of 30 s from now. */
-const codeOf = (secret: string, steps = 0): string =>
-  generateSync({ secret, epoch: Math.floor(Date.now() / 1_000) + steps * 30 });
 
 type Person = Browser & { email: string };
 
@@ -32,7 +28,6 @@ async function enrol(person: Person): Promise<{ secret: string; recoveryCodes: s
 
 const OFF = '/api/portal/security/two-factor/off';
 const STEP_UP = '/api/portal/security/step-up';
-const tokenOf = (page: string): string => /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
 test('two-factor is on once a code of the app was entered, and the secret is stored encrypted', async () => {
   const person = await portal.signedIn(merchantId, 'owner');
@@ -63,7 +58,7 @@ test('the sign-in asks for a code after the password; a code, a form and a recov
   const browser = openBrowser(portal.url);
   const second = await browser.signIn(person.email, PASSWORD, '/live/balance');
   expect([second.status, second.headers.getSetCookie()]).toEqual([200, []]);
-  const token = tokenOf(second.text);
+  const token = tokenOf(second);
   const enter = (code: string) => browser.post('/two-factor', { token, code, next: '/live/balance' });
   // The code with which the app was confirmed has been used.
   expect((await enter(codeOf(secret))).status).toBe(401);
@@ -79,7 +74,7 @@ test('the sign-in asks for a code after the password; a code, a form and a recov
   ] as const) {
     const again = openBrowser(portal.url);
     const page = await again.signIn(person.email);
-    const response = await again.post('/two-factor', { token: tokenOf(page.text), code: code ?? '' });
+    const response = await again.post('/two-factor', { token: tokenOf(page), code: code ?? '' });
     expect({ code, status: response.status }).toEqual({ code, status });
   }
 });
@@ -88,7 +83,7 @@ test('after five wrong codes in a row none is checked for 15 minutes, in the sig
   const person = await portal.signedIn(merchantId, 'owner');
   const { recoveryCodes } = await enrol(person);
   const browser = openBrowser(portal.url);
-  const token = tokenOf((await browser.signIn(person.email)).text);
+  const token = tokenOf(await browser.signIn(person.email));
   for (let tries = 0; tries < 5; tries += 1) {
     expect((await browser.post('/two-factor', { token, code: '000000' })).status).toBe(401);
   }
@@ -115,22 +110,51 @@ test('turning two-factor off needs a code of the last 5 minutes', async () => {
   );
 });
 
-test('an owner uses live of a verified merchant only with two-factor, a developer also without', async () => {
-  const verified = await portal.newMerchant();
-  await rows(portal.db, "UPDATE merchant SET kyc_status = 'APPROVED' WHERE id = :verified", { verified });
-  const codes = await Promise.all(
-    (['owner', 'admin', 'finance', 'developer'] as const).map(async (role) => {
-      const person = await portal.signedIn(verified, role);
-      const { body } = await person.send('GET', '/api/portal/me');
-      return [role, body.data.twoFactor.requiredForLive];
-    }),
-  );
-  expect(codes).toEqual([
-    ['owner', true],
-    ['admin', true],
-    ['finance', true],
-    ['developer', false],
-  ]);
+describe('live of a verified merchant', () => {
+  let verified: string;
+  beforeAll(async () => {
+    verified = await portal.newMerchant();
+    await buildLive(portal.db, { merchantId: verified });
+    await rows(
+      portal.db,
+      `INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
+         status, created_at)
+       VALUES (:verified, :verified, :verified, 'sandbox', 'FIRST', 100, 'ETB', 'API', 'SUCCESS', now())`,
+      { verified },
+    );
+  });
+
+  /** The code of the response to a request of live; undefined: it was served. */
+  const useLive = async (person: Person): Promise<string | undefined> => {
+    const { status, body } = await person.send('GET', '/api/checkout/channels', { environment: 'live' });
+    return status === 200 ? undefined : body.error.code;
+  };
+
+  test.each([
+    ['owner', 'TWO_FACTOR_REQUIRED'],
+    ['admin', 'TWO_FACTOR_REQUIRED'],
+    ['finance', 'TWO_FACTOR_REQUIRED'],
+    ['developer', undefined],
+    ['viewer', undefined],
+  ] as const)('is, without two factors, for a person with the role %s: %s', async (role, code) => {
+    const person = await portal.signedIn(verified, role);
+    const { body } = await person.send('GET', '/api/portal/me');
+    expect([body.data.merchant.liveEnabled, body.data.twoFactor.requiredForLive]).toEqual([true, code !== undefined]);
+    expect(await useLive(person)).toBe(code);
+    if (code === undefined) return;
+    await enrol(person);
+    expect(await useLive(person)).toBeUndefined();
+  });
+
+  test('is closed to a session after 30 minutes without use, and the sandbox is not', async () => {
+    const person = await portal.signedIn(verified, 'developer');
+    const sql = `UPDATE user_session s SET live_until = now() - interval '1 s' FROM user_account u
+                 WHERE u.id = s.user_id AND u.email = :email`;
+    await rows(portal.db, sql, { email: person.email });
+    expect(await useLive(person)).toBe('AUTHENTICATION_REQUIRED');
+    expect((await person.send('GET', '/api/checkout/channels')).status).toBe(200);
+    expect(await useLive(person)).toBe('AUTHENTICATION_REQUIRED');
+  });
 });
 
 describe('sessions and passwords', () => {
