@@ -62,7 +62,7 @@ export function addEnrolment(router: Router, deps: PageDeps): void {
     const texts = textsOf(languageOf(ctx));
     const body = html`<p>${texts.recoveryHint}</p>
       <pre>${recoveryCodes.join('\n')}</pre>
-      <p class="quiet">${texts.shownOnce}</p>
+      <p class="quiet">${texts.storeCodes}</p>
       <p><a href="${next}">${texts.goOnToConsole}</a></p>`;
     sendPage(ctx, { status: 201, title: texts.recoveryCodes, body });
   });
