@@ -7,6 +7,8 @@ CREATE TABLE merchant (
   -- A copy of the live application's status, for reads that need the merchant anyway. Written by a trigger only.
   kyc_status  text NOT NULL DEFAULT 'NOT_STARTED' CHECK (kyc_status IN
     ('NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED')),
+  -- From this amount on, a second person of the merchant confirms each withdrawal; null: none does.
+  second_person_from_santim bigint CHECK (second_person_from_santim > 0),
   created_at  timestamptz NOT NULL DEFAULT now()
 );
 

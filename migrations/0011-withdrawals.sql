@@ -17,8 +17,10 @@ CREATE TABLE withdrawal (
   status                  text NOT NULL CHECK (status IN
     ('PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED')),
   stage                   text NOT NULL CHECK (stage IN
-    ('CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED')),
-  requested_by            text NOT NULL,           -- key_… or opr_…: cannot approve it
+    ('AWAITING_CONFIRMATION', 'CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED')),
+  requested_by            text NOT NULL,           -- key_… or usr_…: cannot approve it
+  confirmed_by            text,                    -- usr_…: the second person of the merchant, where one was needed
+  confirmed_at            timestamptz,
   review_reasons          text[] NOT NULL,
   approvals_needed        smallint NOT NULL,       -- by different operators; 0: no review
   limit_snapshot          jsonb NOT NULL,          -- the limits and figures that the decision was based on
@@ -42,7 +44,8 @@ CREATE TABLE withdrawal (
   created_at              timestamptz NOT NULL DEFAULT now(),
   UNIQUE (merchant_id, environment, request_id),
   CHECK ((phone IS NULL) = (account_number IS NOT NULL) AND (bank_code IS NULL) = (account_number IS NULL)),
-  CHECK ((status = 'PENDING') = (stage <> 'COMPLETED'))
+  CHECK ((status = 'PENDING') = (stage <> 'COMPLETED')),
+  CHECK (num_nonnulls(confirmed_by, confirmed_at) <> 1)
 );
 CREATE INDEX withdrawal_list ON withdrawal (merchant_id, environment, requested_at DESC, id DESC);
 -- For operators' lists across merchants.

@@ -6,9 +6,10 @@ import { publishEnd, publishStatus, waitFor } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
-/** A review ends by a signal; the row is also read this often. */
-const REVIEW_POLL_MS = 24 * 60 * 60_000;
+/** A decision of a person is signalled; the row is also read this often. */
+const DECISION_POLL_MS = 24 * 60 * 60_000;
 
+export const confirmed = defineSignal('confirmed');
 export const approved = defineSignal('approved');
 export const rejected = defineSignal('rejected');
 export const cancelled = defineSignal('cancelled');
@@ -21,13 +22,14 @@ const { readWithdrawal, autoDecide, checkPayout } = proxyActivities<WithdrawalAc
 });
 
 /**
- * One withdrawal: waits for its review without a limit, sends it, and polls the provider (2, 4, 8 s … 30 min) until the
+ * One withdrawal: waits for the merchant's confirmation and its review without a limit, sends it, and polls the provider (2, 4, 8 s … 30 min) until the
  * outcome is known. Its money stays reserved until then.
  */
 export async function withdrawal(input: WithdrawalInput): Promise<string> {
   const { withdrawalId, environment } = input;
   let changed = false;
   for (const [signal, description] of [
+    [confirmed, 'A second person of the merchant confirmed it: read the row again'],
     [approved, 'An operator approved it: read the row again'],
     [rejected, 'An operator rejected it: read the row again'],
     [cancelled, 'The merchant cancelled it: read the row again'],
@@ -41,6 +43,11 @@ export async function withdrawal(input: WithdrawalInput): Promise<string> {
   };
 
   let report = await readWithdrawal({ withdrawalId });
+  while (report.stage === 'AWAITING_CONFIRMATION') {
+    publishStatus(report.stage);
+    await wait(DECISION_POLL_MS, 'waiting for a second person of the merchant to confirm it');
+    report = await readWithdrawal({ withdrawalId });
+  }
   if (report.stage === 'UNDER_REVIEW' && environment === 'sandbox') {
     publishStatus(report.stage);
     await wait(SANDBOX_REVIEW_MS, 'waiting for the sandbox to review it');
@@ -48,7 +55,7 @@ export async function withdrawal(input: WithdrawalInput): Promise<string> {
   }
   while (report.stage === 'UNDER_REVIEW') {
     publishStatus(report.stage);
-    await wait(REVIEW_POLL_MS, 'waiting for an operator to approve or reject it');
+    await wait(DECISION_POLL_MS, 'waiting for an operator to approve or reject it');
     report = await readWithdrawal({ withdrawalId });
   }
   for (let pollMs = FIRST_POLL_MS; report.status === 'PENDING'; pollMs = Math.min(pollMs * 2, POLL_MAX_MS)) {

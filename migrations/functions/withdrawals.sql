@@ -27,6 +27,7 @@ BEGIN
     'limits', effective_limits(p_merchant_id, p_environment, p_channel, 'PAY_OUT', p_at),
     'feeRule', effective_fee_rule(p_merchant_id, p_channel, 'PAY_OUT', p_at),
     'policy', effective_review_policy(p_merchant_id),
+    'secondPersonFromSantim', (SELECT second_person_from_santim FROM merchant WHERE id = p_merchant_id),
     'usedTodaySantim', withdrawn_since(p_merchant_id, p_environment, p_channel, p_day_start),
     'inLastHour', (SELECT count(*) FROM withdrawal
       WHERE merchant_id = p_merchant_id AND environment = p_environment AND requested_at > p_at - interval '1 hour'),

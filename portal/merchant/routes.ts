@@ -47,6 +47,7 @@ export type Kyc = z.output<typeof kyc.Kyc>;
 
 export type MovementRow = z.output<typeof Movement>;
 export type WithdrawalRow = z.output<typeof withdrawals.Withdrawal>;
+export type WithdrawalPolicy = z.output<typeof portal.WithdrawalPolicy>;
 export type WithdrawalQuote = z.output<typeof withdrawals.WithdrawalQuote>;
 export type SettlementRow = z.output<typeof settlements.Settlement>;
 export type SettlementQuote = z.output<typeof settlements.SettlementQuote>;
@@ -122,6 +123,10 @@ type Routes = {
   'GET /api/checkout/withdrawal/:withdrawalId': z.output<typeof withdrawals.WithdrawalDetail>;
   'POST /api/checkout/withdrawal': WithdrawalRow;
   'POST /api/checkout/withdrawal/:withdrawalId/cancel': WithdrawalRow;
+  'POST /api/portal/withdrawals/:withdrawalId/confirm': WithdrawalRow;
+  'POST /api/portal/withdrawals/:withdrawalId/decline': WithdrawalRow;
+  'GET /api/portal/withdrawal-policy': WithdrawalPolicy;
+  'PUT /api/portal/withdrawal-policy': WithdrawalPolicy;
   'GET /api/checkout/settlement': SettlementRow[];
   'GET /api/checkout/settlement/quote': SettlementQuote;
   'GET /api/checkout/settlement/:settlementId': z.output<typeof settlements.SettlementDetail>;

@@ -11,6 +11,7 @@ export const STATES = catalogue(
     REJECTED: 'Rejected',
     CANCELLED: 'Cancelled',
     REVERSED: 'Reversed',
+    AWAITING_CONFIRMATION: 'To be confirmed',
     CREATED: 'About to be sent',
     UNDER_REVIEW: 'Under review',
     SUBMITTED: 'Sent to the provider',
@@ -24,6 +25,7 @@ export const STATES = catalogue(
     REJECTED: 'ውድቅ ተደርጓል',
     CANCELLED: 'ተሰርዟል',
     REVERSED: 'ተመልሷል',
+    AWAITING_CONFIRMATION: 'ማረጋገጫ ይጠብቃል',
     CREATED: 'ሊላክ ነው',
     UNDER_REVIEW: 'በምርመራ ላይ',
     SUBMITTED: 'ወደ አቅራቢው ተልኳል',
@@ -36,6 +38,9 @@ export const STATES = catalogue(
 export const KINDS = catalogue(
   {
     'withdrawal.created': 'Requested',
+    'confirmation.requested': 'Waits for a second person',
+    'confirmation.given': 'Confirmed by a second person',
+    'confirmation.declined': 'Declined by another person',
     'review.started': 'Under review',
     'review.approved': 'Approved',
     'review.rejected': 'Rejected',
@@ -50,6 +55,9 @@ export const KINDS = catalogue(
   },
   {
     'withdrawal.created': 'ተጠይቋል',
+    'confirmation.requested': 'ሁለተኛ ሰው ይጠብቃል',
+    'confirmation.given': 'በሁለተኛ ሰው ተረጋግጧል',
+    'confirmation.declined': 'በሌላ ሰው ተቀባይነት አላገኘም',
     'review.started': 'በምርመራ ላይ',
     'review.approved': 'ጸድቋል',
     'review.rejected': 'ውድቅ ተደርጓል',

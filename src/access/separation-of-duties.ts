@@ -16,15 +16,41 @@ type Check = {
   verb?: 'approve' | 'verify' | 'resolve' | 'send' | 'activate';
 };
 
-/** The person behind a key is who created it, or invited the merchant to it. */
+/** The person behind a key is who created it, or invited the merchant to it. One e-mail address is one person. */
 const PREPARED = `
+  WITH people AS (SELECT id, email FROM user_account UNION ALL SELECT id, email FROM operator)
   SELECT k.id IS NOT NULL AS is_key, person.id AS person_id, EXISTS (
-    SELECT FROM user_account u JOIN operator o ON lower(o.email) = lower(u.email)
-    WHERE u.id = person.id AND o.id = :operatorId
-  ) AS has_same_email
+    SELECT FROM people a JOIN people b ON lower(a.email) = lower(b.email) WHERE a.id = person.id AND b.id = :deciderId
+  ) AS is_same
   FROM (SELECT CAST(:preparedBy AS text) AS id) prepared
   LEFT JOIN api_key k ON k.id = prepared.id
   CROSS JOIN LATERAL (SELECT CASE WHEN k.id IS NULL THEN prepared.id ELSE k.created_by END AS id) person`;
+
+type Prepared = { isKey: boolean; personId: string | null; isSame: boolean };
+
+/** Who prepared something, if that is who decides about it now; else null. */
+async function samePerson(db: Queryable, deciderId: string, preparedBy: string): Promise<Prepared | null> {
+  const [prepared] = await rows<Prepared>(db, PREPARED, { preparedBy, deciderId });
+  return prepared && (prepared.personId === deciderId || prepared.isSame) ? prepared : null;
+}
+
+/**
+ * Throws INVALID_STATE in live where a merchant's user has requested the withdrawal to confirm, also with a key of theirs or
+ * as an operator with the same e-mail address. In the sandbox one person may do both, and a notice points that out.
+ */
+export async function requireAnotherMember(
+  db: Queryable,
+  { userId, notices }: { userId: string; notices: string[] },
+  { environment, requestedBy }: { environment: Environment; requestedBy: string },
+): Promise<void> {
+  const prepared = await samePerson(db, userId, requestedBy);
+  if (!prepared) return;
+  if (environment === 'sandbox') notices.push('In live another person has to confirm it.');
+  else {
+    const by = prepared.isKey ? `with the key ${requestedBy}, which you created` : 'by you';
+    throw new AppError('INVALID_STATE', `This withdrawal was requested ${by}: another person has to confirm it.`);
+  }
+}
 
 /**
  * Throws INVALID_STATE in live where the operator has prepared the thing to decide, also as a user of the merchant with the
@@ -37,15 +63,14 @@ export async function requireAnotherPerson(
   { environment, what, preparedBy, done = 'requested', verb = 'approve' }: Check,
 ): Promise<void> {
   if (preparedBy === null) return;
-  type Prepared = { isKey: boolean; personId: string | null; hasSameEmail: boolean };
-  const [prepared] = await rows<Prepared>(db, PREPARED, { preparedBy, operatorId });
-  if (!prepared || (prepared.personId !== operatorId && !prepared.hasSameEmail)) return;
+  const prepared = await samePerson(db, operatorId, preparedBy);
+  if (!prepared) return;
   const another = `another operator has to ${verb} it`;
   if (environment === 'sandbox') {
     notices?.push(`In live ${another}.`);
     return;
   }
-  const how = prepared.hasSameEmail ? 'which you created' : 'to which you invited the merchant';
+  const how = prepared.personId === operatorId ? 'to which you invited the merchant' : 'which you created';
   const by = prepared.isKey ? `with the key ${preparedBy}, ${how}` : 'by you';
   throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: you cannot ${verb} it, ${another}.`);
 }

@@ -45,6 +45,7 @@ import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
 import { streamRoutes } from '../portal/streams.ts';
 import { teamRoutes } from '../portal/team-routes.ts';
+import { secondPersonRoutes } from '../portal/withdrawal-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -125,7 +126,7 @@ const OPERATOR_ROUTES = [
 ];
 
 /** Those that only the portal serves. */
-const PEOPLE_ROUTES = [portalRoutes, teamRoutes, keyRoutes, merchantAuditRoutes, streamRoutes];
+const PEOPLE_ROUTES = [portalRoutes, teamRoutes, keyRoutes, secondPersonRoutes, merchantAuditRoutes, streamRoutes];
 
 type RouteParts = {
   db: Database;

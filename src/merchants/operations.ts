@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { listKeys, presentKey } from '../access/api-keys.ts';
 import { auditOf, presentAudit } from '../access/audit.ts';
 import { AuditEntry, MerchantKey } from '../access/operator-schema.ts';
-import { first, insertRow, type Queryable, rows, type Trx } from '../lib/db.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import { type Page } from '../lib/pagination.ts';
 import { grantChannels } from './channels/operations.ts';
@@ -40,6 +41,17 @@ export async function createMerchant(
 export async function setMerchantStatus(trx: Trx, merchantId: string, status: Merchant['status']): Promise<boolean> {
   const sql = 'UPDATE merchant SET status = :status WHERE id = :merchantId AND status <> :status RETURNING 1';
   return (await rows(trx, sql, { merchantId, status })).length > 0;
+}
+
+/** From which amount on a second person of the merchant confirms each withdrawal; null: none does. */
+export async function readSecondPersonFrom(db: Queryable, merchantId: string): Promise<Santim | null> {
+  const sql = 'SELECT second_person_from_santim AS santim FROM merchant WHERE id = :merchantId';
+  return found(await first<{ santim: Santim | null }>(db, sql, { merchantId }), 'merchant').santim;
+}
+
+/** Changes that amount, for later withdrawals. */
+export async function setSecondPersonFrom(trx: Trx, merchantId: string, santim: Santim | null): Promise<void> {
+  await updateRow(trx, { table: 'merchant', id: merchantId }, { secondPersonFromSantim: santim });
 }
 
 export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | undefined> {

@@ -7,7 +7,7 @@ import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../
 import type { Session } from '../access/users/sessions.ts';
 import type { Membership } from '../access/users/users.ts';
 import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
-import { plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
+import { birrAmount, plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
 import { InvitedMerchantKey } from '../merchants/schema.ts';
 
@@ -191,3 +191,6 @@ export const MerchantAuditFilterQuery = z.strictObject({
   requestId: auditedId.optional(),
 });
 export const MerchantAuditQuery = MerchantAuditFilterQuery.extend(pageQuery);
+/** `secondPersonFrom` null: no withdrawal needs a second person. */
+export const WithdrawalPolicy = z.strictObject({ secondPersonFrom: birrAmount.nullable().describe('ETB; null: off') });
+export const Decline = z.strictObject({ reason: plainText(200).trim().min(1).describe('In the timeline') });

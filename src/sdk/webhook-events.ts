@@ -64,7 +64,7 @@ export type Withdrawal = Snapshot<'withdrawal'> &
     reason?: string;
     status: 'PENDING' | 'SUCCESS' | 'FAILED' | 'REJECTED' | 'CANCELLED' | 'REVERSED';
     /** While PENDING. */
-    stage?: 'CREATED' | 'UNDER_REVIEW' | 'SUBMITTED' | 'UNKNOWN';
+    stage?: 'AWAITING_CONFIRMATION' | 'CREATED' | 'UNDER_REVIEW' | 'SUBMITTED' | 'UNKNOWN';
     pendingReason?: string;
     reviewReasons?: string[];
     providerReference?: string;

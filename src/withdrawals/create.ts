@@ -20,7 +20,7 @@ import type { FindProvider } from '../providers/provider.ts';
 import { recordWithdrawalEvents } from './events.ts';
 import { beneficiaryOf, destinationOf, findWithdrawal, toPayout } from './queries.ts';
 import type { Destination, WithdrawalRow } from './queries.ts';
-import { assessReview, type ReviewFacts } from './review.ts';
+import { assessReview, stageAfterConfirmation, type ReviewFacts } from './review.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = Pick<WithdrawalRow, 'requestId' | 'amountSantim' | 'channel' | 'requestedBy'> & {
@@ -40,6 +40,8 @@ type Preflight = Pick<ReviewFacts, 'policy' | 'inLastHour' | 'paidThereBefore' |
   limits: LimitsJson;
   feeRule: FeeRuleJson;
   usedTodaySantim: number;
+  /** From this amount on a second person of the merchant confirms it; null: none does. */
+  secondPersonFromSantim: number | null;
 };
 
 /**
@@ -68,7 +70,7 @@ export async function createWithdrawal(
 
   const row = await insertWithdrawal(tx, newRow(scope, request, { preflight, now }));
   const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
-  await recordWithdrawalEvents(tx, { row, events: events.slice(0, row.stage === 'CREATED' ? 1 : 2), at: now });
+  await recordWithdrawalEvents(tx, { row, events: events.slice(0, row.stage === 'UNDER_REVIEW' ? 2 : 1), at: now });
   await post(tx.trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
 }
@@ -135,6 +137,8 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
   const { environment } = scope;
   const { reasons, approvalsNeeded } = assessReview({ ...preflight, environment, amountSantim, at: now });
   const { kind: _, ...account } = destination;
+  const { secondPersonFromSantim: from } = preflight;
+  const needsSecondPerson = from !== null && amountSantim >= BigInt(from);
   return {
     ...scopeOf(scope),
     id: newId('wd', now.getTime()),
@@ -146,7 +150,7 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
     ...account,
     reason,
     status: 'PENDING',
-    stage: approvalsNeeded === 0 ? 'CREATED' : 'UNDER_REVIEW',
+    stage: needsSecondPerson ? 'AWAITING_CONFIRMATION' : stageAfterConfirmation({ approvalsNeeded }),
     reviewReasons: reasons,
     approvalsNeeded,
     limitSnapshot: { ...preflight.limits, usedTodaySantim: preflight.usedTodaySantim },
@@ -169,6 +173,9 @@ async function insertWithdrawal(tx: UnitOfWork, row: ReturnType<typeof newRow>):
        SELECT id, requested_at, 'review.started',
               jsonb_build_object('reasons', review_reasons, 'approvalsNeeded', approvals_needed)
        FROM added WHERE stage = 'UNDER_REVIEW'
+       UNION ALL
+       SELECT id, requested_at, 'confirmation.requested', jsonb_build_object()
+       FROM added WHERE stage = 'AWAITING_CONFIRMATION'
      ), outbox_row AS (${OUTBOX_INSERT})
      SELECT * FROM added`,
     { ...row, messages: JSON.stringify([start]) },

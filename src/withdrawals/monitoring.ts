@@ -28,21 +28,22 @@ const EVIDENCE = `
       'paidAmount', r.paid_santim * 0.01, 'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
     FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
 
-const SENT = 'coalesce(w.submitted_at, w.requested_at)';
+const READY = 'coalesce(w.confirmed_at, w.requested_at)';
+const SENT = `coalesce(w.submitted_at, ${READY})`;
 const before = (interval: string): string => `CAST(:at AS timestamptz) - interval '${interval}'`;
 
 /** Withdrawals that wait for an operator. The sandbox decides by itself, except amounts that end in .14. */
 export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONFLICT'],
   sql: itemsSql(`
-    SELECT 'WITHDRAWAL_REVIEW', w.id, w.requested_at,
+    SELECT 'WITHDRAWAL_REVIEW', w.id, ${READY},
       'Withdrawal to ' || w.account_name || ', ' || coalesce(${PHONE}, w.bank_code || ' ' || ${ACCOUNT_NUMBER}) || ' under review ('
         || array_to_string(w.review_reasons, ', ') || '): ' || given.approvals || ' of ' || w.approvals_needed || ' approvals',
       jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals, 'approvalsNeeded', w.approvals_needed)
     FROM withdrawal w
     CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
     WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = ${WAITING_SANTIM}
-      OR w.requested_at < ${before('1 minute')})
+      OR ${READY} < ${before('1 minute')})
     UNION ALL
     SELECT 'WITHDRAWAL_UNKNOWN', w.id, ${SENT},
       CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
@@ -70,13 +71,14 @@ export const STALLED_WITHDRAWALS: WorkItemSource = {
            ELSE 'Sent, and not paid yet' END,
       jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome)
     FROM withdrawal w
-    WHERE w.status = 'PENDING' AND ((w.stage = 'CREATED' AND w.requested_at < ${before('5 minutes')})
+    WHERE w.status = 'PENDING' AND ((w.stage = 'CREATED' AND ${READY} < ${before('5 minutes')})
       OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < ${before('1 hour')}))`),
 };
 
 const open = { name: 'meskot_withdrawals_pending', help: 'Pending withdrawals, by stage' };
 
 const GAUGES = {
+  awaiting: { ...open, labels: { stage: 'AWAITING_CONFIRMATION' } },
   created: { ...open, labels: { stage: 'CREATED' } },
   underReview: { ...open, labels: { stage: 'UNDER_REVIEW' } },
   submitted: { ...open, labels: { stage: 'SUBMITTED' } },
@@ -92,7 +94,8 @@ const GAUGES = {
 } as const;
 
 const COUNT = `
-  SELECT CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
+  SELECT CAST(count(*) FILTER (WHERE stage = 'AWAITING_CONFIRMATION') AS integer) AS awaiting,
+         CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
          CAST(count(*) FILTER (WHERE stage = 'UNDER_REVIEW') AS integer) AS under_review,
          CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
          CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
@@ -109,7 +112,7 @@ const UNSENT_GAUGES = {
 } as const;
 
 const UNSENT = `
-  SELECT CAST(coalesce(extract(epoch FROM now() - min(greatest(w.requested_at, (
+  SELECT CAST(coalesce(extract(epoch FROM now() - min(greatest(w.requested_at, w.confirmed_at, (
            SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id)))), 0) AS float8) AS unsent
   FROM withdrawal w WHERE w.status = 'PENDING' AND w.stage = 'CREATED'`;
 const UNSENT_CACHED_MS = 3_000;

@@ -36,8 +36,11 @@ export type WithdrawalRow = MerchantScope & {
   /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
   limitSnapshot: LimitsJson & { usedTodaySantim: number };
   callbackSecret: string;
-  /** key_… or opr_…: the requester cannot approve. */
+  /** key_… or usr_…: the requester cannot approve. */
   requestedBy: string;
+  /** usr_…: the second person of the merchant, where one was needed. */
+  confirmedBy: string | null;
+  confirmedAt: Date | null;
   requestedAt: Date;
   /** What the beneficiary received, if not the amount. */
   paidSantim: Santim | null;

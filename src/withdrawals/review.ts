@@ -9,7 +9,7 @@ import { recordTimeline } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { listApprovals, lockWithdrawal, stateOf, updateWithdrawal, type WithdrawalRow } from './queries.ts';
-import type { ReviewReason } from './states.ts';
+import { UNSENT_STAGES, type ReviewReason } from './states.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
 
@@ -45,6 +45,10 @@ export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; app
   if (reasons.length === 0) return { reasons, approvalsNeeded: 0 };
   return { reasons, approvalsNeeded: amountSantim >= policy.twoPersonSantim ? 2 : 1 };
 }
+
+/** The stage of a withdrawal that needs no confirmation, or has it. */
+export const stageAfterConfirmation = ({ approvalsNeeded }: Pick<WithdrawalRow, 'approvalsNeeded'>) =>
+  approvalsNeeded === 0 ? ('CREATED' as const) : ('UNDER_REVIEW' as const);
 
 /** Who decides: an operator or the sandbox. */
 export type Decider = Actor & {
@@ -109,10 +113,11 @@ export async function cancelWithdrawal(tx: UnitOfWork, { id }: WithdrawalRow, at
   return endUnsent(tx, id, { to: 'CANCELLED', kind: 'withdrawal.cancelled', at });
 }
 
-async function endUnsent(tx: UnitOfWork, id: string, transition: Transition): Promise<WithdrawalRow> {
+/** Ends a withdrawal that was not sent yet. Throws NOT_FOUND, INVALID_STATE. */
+export async function endUnsent(tx: UnitOfWork, id: string, transition: Transition): Promise<WithdrawalRow> {
   const row = await lockWithdrawal(tx.trx, id);
   const { status, stage } = row;
-  if (stage === 'CREATED' || stage === 'UNDER_REVIEW') return transitionWithdrawal(tx, row, transition);
+  if (UNSENT_STAGES.includes(stage)) return transitionWithdrawal(tx, row, transition);
   const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
   const change = transition.to.toLowerCase();
   throw invalidState(`This withdrawal ${state}: only one that was not sent yet can be ${change}.`);

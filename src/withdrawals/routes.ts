@@ -15,6 +15,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
 import { channelRejected, findChannel } from '../merchants/channels/operations.ts';
 import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
+import { readSecondPersonFrom } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createWithdrawal, dayLimit } from './create.ts';
 import { presentWithdrawal } from './present.ts';
@@ -44,7 +45,8 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       summary: 'Request a withdrawal; its money is reserved at once, and it is PENDING until it is paid or has failed',
       description:
         'Idempotent by requestId, without an expiry: a repeat with the same body returns the same withdrawal with 200. ' +
-        'Concurrent requests of one merchant are queued; where the queue is full the response is 429.',
+        'Concurrent requests of one merchant are queued; where the queue is full the response is 429. ' +
+        'From the amount of the policy of the merchant on it is AWAITING_CONFIRMATION until another person confirms it in the portal.',
       auth: { by: 'key', scope: 'withdrawals:write' },
       rateLimit: 'burst',
       serialize: 'merchantBalance',
@@ -179,18 +181,19 @@ function quoteRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
     tag: 'Withdrawals',
     summary: 'The fee of a withdrawal requested now, what is left today, and why it would be rejected',
     description:
-      'Creates nothing, and holds nothing: fee, limits and balance may differ a moment later. A withdrawal is sent at once unless it is under review.',
+      'Creates nothing, and holds nothing: fee, limits and balance may differ a moment later. A withdrawal is sent at once unless a second person has to confirm it, or it is under review.',
     auth: { by: 'key', scope: 'withdrawals:read' },
     query: schema.WithdrawalQuoteQuery,
     responses: { 200: schema.WithdrawalQuote },
     handle: async ({ caller, query: { channel, amount: amountSantim } }) => {
       const scope: MerchantScope = scopeOf(caller);
       const now = clock();
-      const [state, usedToday, rule, { availableSantim }] = await Promise.all([
+      const [state, usedToday, rule, { availableSantim }, secondPersonFrom] = await Promise.all([
         findChannel(db, { ...scope, channel }, findProvider),
         withdrawnSince(db, scope, startOfAddisDay(addisDay(now))),
         readEffectiveRule(db, { merchantId: scope.merchantId, channel, direction: 'PAY_OUT', at: now }),
         readBalance(db, scope),
+        readSecondPersonFrom(db, scope.merchantId),
       ]);
       const usedSantim = usedToday.get(channel) ?? 0n;
       // While its provider does not respond, a withdrawal is accepted and waits.
@@ -205,6 +208,7 @@ function quoteRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
         channel,
         payoutTo: [...(findProvider(channel, scope.environment)?.capabilities.payoutTo ?? [])],
         limits: presentLimits(state.payOut, usedSantim),
+        needsSecondPerson: secondPersonFrom !== null && amountSantim >= secondPersonFrom,
       };
       return { message: 'Quote computed', data };
     },

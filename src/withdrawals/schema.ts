@@ -135,6 +135,9 @@ const paid = { providerReference: z.string() };
 /** The kinds of a withdrawal's timeline, and the `detail` of each. */
 export const TIMELINE = {
   'withdrawal.created': entry('Requested: its money is reserved'),
+  'confirmation.requested': entry('Waits for a second person of the merchant to confirm it'),
+  'confirmation.given': entry('A second person of the merchant confirmed it'),
+  'confirmation.declined': entry('Another person of the merchant declined it', { reason: z.string() }),
   'review.started': entry('Under review before it is sent', {
     reasons: z.array(z.enum(REVIEW_REASONS)),
     approvalsNeeded: z.int(),
@@ -190,6 +193,7 @@ export const WithdrawalQuote = Quote.extend({
   channel,
   payoutTo: ChannelLimits.shape.payoutTo,
   limits: direction,
+  needsSecondPerson: z.boolean().describe('Whether another person of the merchant has to confirm it'),
 }).meta({ id: 'WithdrawalQuote' });
 
 export const OperatorListQuery = z.strictObject({

@@ -3,12 +3,23 @@
 export const WITHDRAWAL_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED'] as const;
 export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
 
-/** The stage of a PENDING withdrawal. CREATED: not sent yet. UNKNOWN: sent, and the provider does not know the outcome. */
-export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED'] as const;
+/**
+ * The stage of a PENDING withdrawal. AWAITING_CONFIRMATION: by a second person of the merchant. CREATED: not sent yet.
+ * UNKNOWN: sent, and the provider does not know the outcome.
+ */
+export const WITHDRAWAL_STAGES = [
+  'AWAITING_CONFIRMATION',
+  'CREATED',
+  'UNDER_REVIEW',
+  'SUBMITTED',
+  'UNKNOWN',
+  'COMPLETED',
+] as const;
 export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
 
 /** The stages of a PENDING withdrawal. Every other status has the stage COMPLETED. */
 export const STAGE_TRANSITIONS: Readonly<Record<WithdrawalStage, readonly WithdrawalStage[]>> = {
+  AWAITING_CONFIRMATION: ['UNDER_REVIEW', 'CREATED', 'COMPLETED'],
   UNDER_REVIEW: ['CREATED', 'COMPLETED'],
   CREATED: ['SUBMITTED', 'COMPLETED'],
   SUBMITTED: ['UNKNOWN', 'COMPLETED'],
@@ -39,6 +50,9 @@ export const REVIEW_REASONS = [
   'SANDBOX_TEST',
 ] as const;
 export type ReviewReason = (typeof REVIEW_REASONS)[number];
+
+/** The stages of withdrawals that were not sent, and can still be cancelled. */
+export const UNSENT_STAGES: readonly WithdrawalStage[] = ['AWAITING_CONFIRMATION', 'UNDER_REVIEW', 'CREATED'];
 
 /** What an operator has found out at the provider: the beneficiary has the money, or has none of it. */
 export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;

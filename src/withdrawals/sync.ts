@@ -86,7 +86,9 @@ async function claim(
     const { status, stage, lastCheckedAt, merchantId } = row;
     const isFirst = stage === 'CREATED';
     const isQueryable =
-      status === 'PENDING' ? stage !== 'UNDER_REVIEW' : status === 'SUCCESS' || (proof && status === 'FAILED');
+      status === 'PENDING'
+        ? isFirst || stage === 'SUBMITTED' || stage === 'UNKNOWN'
+        : status === 'SUCCESS' || (proof && status === 'FAILED');
     const isDue =
       minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
     const isFree = row.leaseUntil === null || row.leaseUntil <= clock();

@@ -6,7 +6,7 @@ import { findRecoverable } from '../outbox/recover-workflows.ts';
 export type WithdrawalInput = MerchantScope & { withdrawalId: string; channel: string };
 
 /** Why a withdrawal's workflow is signalled; each signal means "read the row again". */
-export type WithdrawalSignal = 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
+export type WithdrawalSignal = 'confirmed' | 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
 
 /** One workflow for each withdrawal, under this id for life. */
 export function withdrawalWorkflowId(withdrawalId: string): string {
@@ -39,7 +39,8 @@ export const findRecoverableWithdrawals = findRecoverable<WithdrawalInput>({
   id: 'w.id',
   isOpen: "w.status = 'PENDING'",
   changedAt: 'w.created_at',
-  isPastDue: `CASE WHEN w.stage = 'UNDER_REVIEW' THEN w.environment = 'sandbox'
+  isPastDue: `CASE WHEN w.stage = 'AWAITING_CONFIRMATION' THEN false
+    WHEN w.stage = 'UNDER_REVIEW' THEN w.environment = 'sandbox'
     WHEN w.last_checked_at IS NULL THEN true
     ELSE w.last_checked_at + least(w.last_checked_at - w.submitted_at, interval '30 minutes') < now() - interval '1 minute' END`,
   workflowId: `'${withdrawalWorkflowId('')}' || w.id`,

@@ -4,7 +4,10 @@ import { parse } from 'csv-parse/sync';
 import type { Browser, Page } from 'playwright-core';
 
 import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
 import { toBirr } from '../../src/lib/money.ts';
+import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
+import { confirmTwoFactor } from '../portal/portal.ts';
 import { linkAccount } from '../support/settlements.ts';
 import { launchBrowser } from './browser.ts';
 import { inspectScreen, startPortal, type Portal } from './portal.ts';
@@ -58,6 +61,43 @@ test('a person of finance sees the fee before a withdrawal is requested, finds i
   expect(problems).toEqual([]);
   await close();
 }, 60_000);
+
+test('an owner sets from which amount on a second person confirms, and confirms one that finance has requested', async () => {
+  const owner = await portal.open(browser, '/test/withdrawals', { role: 'owner' });
+  await confirmTwoFactor(portal.db, owner.email);
+  await owner.page.waitForSelector('text=Withdrawals need no second person.');
+  await owner.page.click('main >> button:text-is("Change")');
+  await owner.page.fill('dialog input[inputmode=decimal]', '120');
+  await owner.page.click('dialog >> button:text-is("Save")');
+  await owner.page.waitForSelector('text=From 120.00 ETB on, a second person confirms');
+  const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });
+  expect(await page.locator('main >> button:text-is("Change")').isDisabled()).toBe(true);
+  await page.click('button:has-text("New withdrawal")');
+  await page.fill('dialog input[inputmode=decimal]', '120.14');
+  await page.waitForSelector('dialog >> text=Another person has to confirm this withdrawal');
+  await page.fill('dialog input[type=tel]', '0911000001');
+  await page.getByLabel('Name of the holder').fill('Abebe Bikila');
+  await page.click('dialog button:has-text("Request withdrawal")');
+  await page.locator('tbody tr', { hasText: '120.14' }).getByText('To be confirmed').waitFor();
+  await close();
+
+  await owner.page.reload();
+  const row = owner.page.locator('tbody tr', { hasText: '120.14' });
+  await row.locator('a').click();
+  await owner.page.click('dialog >> button:text-is("Confirm the withdrawal")');
+  expect(await inspectScreen(owner, 'second-person')).toEqual([]);
+  await owner.page.locator('dialog').last().locator('button:text-is("Confirm the withdrawal")').click();
+  await row.getByText('Under review').waitFor();
+  await owner.page.waitForSelector('dialog >> text=Confirmed by a second person');
+  await owner.page.click('dialog >> button:has-text("Cancel the withdrawal")');
+  await owner.page.locator('dialog').last().locator('button:has-text("Cancel the withdrawal")').click();
+  await row.getByText('Cancelled').waitFor();
+  // The other tests sign in as this owner without a code.
+  await rows(portal.db, 'UPDATE user_account SET totp_enabled_at = NULL WHERE email = :email', { email: owner.email });
+  await portal.db.transaction((trx) => setSecondPersonFrom(trx, portal.scope.merchantId, null));
+  expect(owner.problems).toEqual([]);
+  await owner.close();
+}, 90_000);
 
 test('an amount that a withdrawal cannot have is explained before it is requested', async () => {
   const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });

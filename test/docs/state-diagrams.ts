@@ -16,7 +16,10 @@ const DIAGRAMS: Readonly<Record<string, Diagram>> = {
   'payment attempt': { start: ['CREATED'], transitions: ATTEMPT_TRANSITIONS },
   delivery: { start: ['PENDING', 'SKIPPED'], transitions: DELIVERY_TRANSITIONS },
   withdrawal: { start: ['PENDING'], transitions: WITHDRAWAL_TRANSITIONS },
-  'stage of a withdrawal': { start: ['CREATED', 'UNDER_REVIEW'], transitions: STAGE_TRANSITIONS },
+  'stage of a withdrawal': {
+    start: ['AWAITING_CONFIRMATION', 'CREATED', 'UNDER_REVIEW'],
+    transitions: STAGE_TRANSITIONS,
+  },
   settlement: { start: ['REQUESTED'], transitions: SETTLEMENT_TRANSITIONS },
   'KYC application': { start: ['NOT_STARTED'], transitions: KYC_TRANSITIONS },
   report: { start: ['QUEUED'], transitions: REPORT_TRANSITIONS },

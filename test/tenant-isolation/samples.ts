@@ -36,6 +36,8 @@ const BODIES: Record<string, object> = {
   inviteMember: { email: 'walls@people.example', role: 'viewer' },
   changeMember: { role: 'viewer' },
   switchMerchant: { merchantId: 'mrc_walls' },
+  setWithdrawalPolicy: { secondPersonFrom: 100 },
+  declineWithdrawal: { reason: 'Walls' },
   acceptInvitation: { token: 'invite_walls' },
   opsInviteMerchant: { environment: 'sandbox' },
   opsRevokeMerchantKey: { reason: 'Walls' },

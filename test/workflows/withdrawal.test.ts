@@ -1,7 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { confirmWithdrawal, declineWithdrawal } from '../../src/withdrawals/confirm.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
@@ -93,6 +95,27 @@ test('a withdrawal under review waits for days without a limit, and is sent when
   await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await untilStatus(id, 'SUCCESS');
   expect(await result(workflowId)).toBe('SUCCESS');
+});
+
+test('a withdrawal waits for a second person without a limit, is not sent meanwhile, and goes on once it is confirmed', async () => {
+  await fixture.db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, 100_00n));
+  const { id, workflowId } = await request('0911000007');
+  const declined = await request('0911000007');
+  await fixture.db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, null));
+  await skipTime(fixture.temporal.client, workflowId, 5 * DAY_MS);
+  expect((await readWithdrawal(fixture.db, id)).stage).toBe('AWAITING_CONFIRMATION');
+  const approval = { operatorId: 'opr_1', at: clock() };
+  await expect(fixture.runInTransaction((tx) => approveWithdrawal(tx, id, approval))).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+  });
+  const decision = { userId: 'usr_2', at: clock(), notices: [] };
+  await fixture.runInTransaction((tx) => confirmWithdrawal(tx, scope, { ...decision, withdrawalId: id }));
+  const decline = { withdrawalId: declined.id, reason: 'Twice', at: clock() };
+  await fixture.runInTransaction((tx) => declineWithdrawal(tx, scope, decline));
+  await until('the review', async () => (await readWithdrawal(fixture.db, id)).stage !== 'AWAITING_CONFIRMATION');
+  await reviewed(workflowId);
+  await untilStatus(id, 'SUCCESS');
+  expect([await result(workflowId), await result(declined.workflowId)]).toEqual(['SUCCESS', 'CANCELLED']);
 });
 
 test('a rejected and a cancelled withdrawal end without a submission', async () => {

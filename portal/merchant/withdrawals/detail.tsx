@@ -14,11 +14,14 @@ import { CancelButton } from '../cancel.tsx';
 import { useMember } from '../member.ts';
 import { birr } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
+import { Decision } from './second-person.tsx';
 import { text } from './text.ts';
 
 const TONES: Readonly<Record<string, Tone>> = {
   'payout.succeeded': 'good',
   'review.approved': 'good',
+  'confirmation.given': 'good',
+  'confirmation.declined': 'bad',
   'payout.failed': 'bad',
   'review.rejected': 'bad',
   'provider.conflict': 'warn',
@@ -43,6 +46,7 @@ export function WithdrawalDrawer({ withdrawalId, onClose }: { withdrawalId: stri
               <Link to="/balance" search={{ resourceId: withdrawalId }} className={buttonStyle()}>
                 {text.entries}
               </Link>
+              <Decision withdrawal={data} />
               <Cancel withdrawal={data} />
             </div>
             <WithdrawalFacts withdrawal={data} />
@@ -85,7 +89,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: WithdrawalRow }) {
   );
 }
 
-/** Only a withdrawal that was not sent yet can be cancelled. */
+/** Only a withdrawal that was not sent yet can be cancelled; one that waits for a second person is declined. */
 function Cancel({ withdrawal: { status, stage, withdrawalRequestId: withdrawalId } }: { withdrawal: WithdrawalRow }) {
   const { whyNot } = useMember();
   const cancel = useChange('POST /api/checkout/withdrawal/:withdrawalId/cancel');

@@ -2,6 +2,7 @@ import { useDeferredValue, useState, type FormEvent } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
+import { Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Failed } from '../../ui/feedback.tsx';
@@ -135,7 +136,13 @@ function QuoteOf({ channel, amount }: { channel: Channel; amount: number | undef
   );
   if (wanted === undefined) return <p className="text-quiet">{text.typeAmount}</p>;
   if (quote.error) return <Failed error={quote.error} />;
-  return quote.data ? <Price quote={quote.data.data} /> : null;
+  if (!quote.data) return null;
+  return (
+    <>
+      <Price quote={quote.data.data} />
+      {quote.data.data.needsSecondPerson && <Note tone="info">{text.secondPersonNeeded}</Note>}
+    </>
+  );
 }
 
 /** The beneficiary: a wallet or a bank account, as the channel pays. */

@@ -23,6 +23,7 @@ import { useRead, type WithdrawalRow } from '../routes.ts';
 import { WithdrawalDrawer } from './detail.tsx';
 import { WithdrawalForm } from './form.tsx';
 import type { WithdrawalSearch } from './search.ts';
+import { SecondPersonPolicy } from './second-person.tsx';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
@@ -58,6 +59,7 @@ export function Withdrawals() {
   return (
     <Page title={text.title} actions={create}>
       <Limits />
+      <SecondPersonPolicy />
       <div className="card">
         <Filters search={search} onChange={change} />
         <NewRows news={news} />

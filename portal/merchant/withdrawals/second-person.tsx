@@ -1,0 +1,155 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Section } from '../../ui/facts.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { destinationText } from '../../ui/withdrawal-state.tsx';
+import { useMember } from '../member.ts';
+import { birr, typedBirr } from '../quote.tsx';
+import { useChange, useRead, type WithdrawalPolicy, type WithdrawalRow } from '../routes.ts';
+import { text } from './text.ts';
+
+/** From which amount on a second person confirms, and where owners change it. */
+export function SecondPersonPolicy() {
+  const policy = useRead('GET /api/portal/withdrawal-policy', {});
+  const { whyNot } = useMember();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className="card mb-4 flex flex-col p-3">
+      <Section title={text.secondPerson}>
+        <Loaded query={policy} skeletonRows={1} whyNot={whyNot('bank:read')}>
+          {({ data: { secondPersonFrom: from } }) => (
+            <div className="flex flex-wrap items-center justify-between gap-2">
+              <p>{from === null ? text.secondPersonOff : text.secondPersonFrom(birr(from))}</p>
+              <Button whyNot={whyNot('security-policy:write')} onClick={() => setOpen(true)}>
+                {text.changePolicy}
+              </Button>
+              {isOpen && <PolicyForm secondPersonFrom={from} onClose={() => setOpen(false)} />}
+            </div>
+          )}
+        </Loaded>
+      </Section>
+    </div>
+  );
+}
+
+function PolicyForm({ secondPersonFrom: from, onClose }: WithdrawalPolicy & { onClose: () => void }) {
+  const [typed, setTyped] = useState(from === null ? '' : String(from));
+  const change = useChange('PUT /api/portal/withdrawal-policy');
+  const amount = typedBirr(typed);
+  const isWrong = typed.trim() !== '' && amount === undefined;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isWrong) return;
+    change.mutate(
+      { body: { secondPersonFrom: amount ?? null } },
+      {
+        onSuccess: () => {
+          toast(text.policySaved);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog title={text.policyTitle} onClose={onClose}>
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label={text.policyAmount}
+          hint={text.policyHelp}
+          inputMode="decimal"
+          value={typed}
+          error={isWrong ? text.wrongAmount : undefined}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {change.error && <Failed error={change.error} />}
+        <Button type="submit" kind="primary" isBusy={change.isPending} disabled={isWrong}>
+          {text.save}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What a second person decides about a withdrawal that waits for one. */
+export function Decision({ withdrawal }: { withdrawal: WithdrawalRow }) {
+  const { whyNot } = useMember();
+  const [open, setOpen] = useState<'confirm' | 'decline' | null>(null);
+  if (withdrawal.stage !== 'AWAITING_CONFIRMATION') return null;
+  const close = (): void => setOpen(null);
+  const reason = whyNot('withdrawals:confirm');
+  return (
+    <>
+      <Button kind="primary" whyNot={reason} onClick={() => setOpen('confirm')}>
+        {text.confirm}
+      </Button>
+      <Button kind="danger" whyNot={reason} onClick={() => setOpen('decline')}>
+        {text.decline}
+      </Button>
+      {open === 'confirm' && <ConfirmDialog withdrawal={withdrawal} onClose={close} />}
+      {open === 'decline' && <DeclineDialog withdrawal={withdrawal} onClose={close} />}
+    </>
+  );
+}
+
+type DialogProps = { withdrawal: WithdrawalRow; onClose: () => void };
+
+function ConfirmDialog({ withdrawal, onClose }: DialogProps) {
+  const { withdrawalRequestId: withdrawalId, amount } = withdrawal;
+  const confirm = useChange('POST /api/portal/withdrawals/:withdrawalId/confirm');
+  const onSuccess = (): void => {
+    toast(text.confirmed);
+    onClose();
+  };
+  return (
+    <Dialog title={text.confirm} onClose={onClose}>
+      <p>{text.confirmQuestion(birr(amount), destinationText(withdrawal))}</p>
+      {confirm.error && <Failed error={confirm.error} />}
+      <Button
+        kind="primary"
+        isBusy={confirm.isPending}
+        onClick={() => confirm.mutate({ params: { withdrawalId }, body: {} }, { onSuccess })}
+      >
+        {text.confirm}
+      </Button>
+    </Dialog>
+  );
+}
+
+function DeclineDialog({ withdrawal: { withdrawalRequestId: withdrawalId }, onClose }: DialogProps) {
+  const [reason, setReason] = useState('');
+  const decline = useChange('POST /api/portal/withdrawals/:withdrawalId/decline');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    decline.mutate(
+      { params: { withdrawalId }, body: { reason } },
+      {
+        onSuccess: () => {
+          toast(text.declined);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog title={text.declineTitle} onClose={onClose}>
+      <p>{text.declineHelp}</p>
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label={text.reason}
+          isRequired
+          maxLength={200}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        {decline.error && <Failed error={decline.error} />}
+        <Button type="submit" kind="danger" isBusy={decline.isPending} disabled={reason.trim() === ''}>
+          {text.decline}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

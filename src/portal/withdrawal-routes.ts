@@ -1,0 +1,96 @@
+import { changedFields } from '../http/audit.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Database } from '../lib/db.ts';
+import { toBirr, toSantim } from '../lib/money.ts';
+import { scopeOf } from '../lib/scope.ts';
+import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
+import { confirmWithdrawal, declineWithdrawal } from '../withdrawals/confirm.ts';
+import { presentWithdrawal } from '../withdrawals/present.ts';
+import type { WithdrawalRow } from '../withdrawals/queries.ts';
+import { Withdrawal, WithdrawalParams } from '../withdrawals/schema.ts';
+import * as schema from './schema.ts';
+
+type Deps = { db: Database };
+
+const CONFIRM = { tag: 'Portal', auth: { by: 'member', permission: 'withdrawals:confirm' } } as const;
+
+/** The withdrawals that need a second person of the merchant, and from which amount on they do. */
+export function secondPersonRoutes(deps: Deps): Route[] {
+  return [...policyRoutes(deps), ...decisionRoutes()];
+}
+
+function policyRoutes({ db }: Deps): Route[] {
+  return [
+    readRoute('GET /api/portal/withdrawal-policy', {
+      tag: 'Portal',
+      auth: { by: 'member', permission: 'bank:read' },
+      operationId: 'getWithdrawalPolicy',
+      summary: 'From which amount on a second person confirms a withdrawal',
+      responses: { 200: schema.WithdrawalPolicy },
+      handle: async ({ caller: { merchantId } }) => {
+        const santim = await readSecondPersonFrom(db, merchantId);
+        return { message: 'Policy retrieved', data: { secondPersonFrom: santim && toBirr(santim) } };
+      },
+    }),
+    writeRoute('PUT /api/portal/withdrawal-policy', {
+      tag: 'Portal',
+      auth: { by: 'member', permission: 'security-policy:write' },
+      stepUp: 'always',
+      operationId: 'setWithdrawalPolicy',
+      audit: 'withdrawal-policy.change',
+      summary: 'Change from which amount on a second person confirms a withdrawal, in both environments',
+      description: 'Applies to later withdrawals: those that wait go on waiting.',
+      body: schema.WithdrawalPolicy,
+      responses: { 200: schema.WithdrawalPolicy },
+      handle: async ({ tx: { trx }, caller: { merchantId }, body }) => {
+        const { secondPersonFrom } = body;
+        const santim = secondPersonFrom === null ? null : toSantim(secondPersonFrom);
+        const before = await readSecondPersonFrom(trx, merchantId);
+        await setSecondPersonFrom(trx, merchantId, santim);
+        const changed = changedFields({ secondPersonFrom: before && toBirr(before) }, body);
+        const audit = changed && { ...changed, environment: null };
+        return { message: 'Policy changed', data: body, audit };
+      },
+    }),
+  ];
+}
+
+function decisionRoutes(): Route[] {
+  const declared = { ...CONFIRM, params: WithdrawalParams, responses: { 200: Withdrawal } };
+  return [
+    writeRoute('POST /api/portal/withdrawals/:withdrawalId/confirm', {
+      ...declared,
+      stepUp: 'live',
+      operationId: 'confirmWithdrawal',
+      audit: 'withdrawal.confirm',
+      summary: 'Confirm a withdrawal that another person, or a key that another person created, has requested',
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx, caller, params, at }) => {
+        const notices: string[] = [];
+        const decision = { ...params, userId: caller.userId, at, notices };
+        const row = await confirmWithdrawal(tx, scopeOf(caller), decision);
+        const message = ['Withdrawal confirmed', ...notices].join('. ');
+        return { message, data: presentWithdrawal(row), audit: auditOf(row) };
+      },
+    }),
+    writeRoute('POST /api/portal/withdrawals/:withdrawalId/decline', {
+      ...declared,
+      operationId: 'declineWithdrawal',
+      audit: 'withdrawal.decline',
+      summary: 'Decline a withdrawal that waits for a second person: it is cancelled, and its money is available again',
+      body: schema.Decline,
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx, caller, params, body, at }) => {
+        const row = await declineWithdrawal(tx, scopeOf(caller), { ...params, ...body, at });
+        const audit = auditOf(row, body);
+        return { message: 'Withdrawal declined', data: presentWithdrawal(row), audit };
+      },
+    }),
+  ];
+}
+
+/** The audit row of a decision, with the id of the withdrawal even where the path has the merchant's own. */
+const auditOf = ({ id: resourceId, requestId, amountSantim, requestedBy }: WithdrawalRow, more: object = {}) => ({
+  resourceId,
+  after: { requestId, amount: toBirr(amountSantim), requestedBy, ...more },
+});

@@ -1,0 +1,56 @@
+import { requireAnotherMember } from '../access/separation-of-duties.ts';
+import { invalidState } from '../lib/errors.ts';
+import type { MerchantScope } from '../lib/scope.ts';
+import { recordTimeline } from '../lib/timeline.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import { recordWithdrawalEvents } from './events.ts';
+import { findWithdrawal, lockWithdrawal, stateOf, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import { endUnsent, stageAfterConfirmation } from './review.ts';
+import { withdrawalMessage } from './workflow.ts';
+
+/** A decision of a merchant's user. `notices`: sentences that are added to the message of the response. */
+type Decision = { withdrawalId: string; userId: string; at: Date; notices: string[] };
+
+/**
+ * The confirmation by a second person of the merchant: the withdrawal goes on to its review, or to be sent. Throws NOT_FOUND;
+ * INVALID_STATE unless it waits for one, or, in live, if the person has requested it.
+ */
+export async function confirmWithdrawal(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  { withdrawalId, userId, at, notices }: Decision,
+): Promise<WithdrawalRow> {
+  const { trx } = tx;
+  const before = await lockAwaiting(tx, scope, withdrawalId);
+  const { id, reviewReasons: reasons, approvalsNeeded } = before;
+  await requireAnotherMember(trx, { userId, notices }, before);
+  const stage = stageAfterConfirmation(before);
+  const confirmed = { confirmedBy: userId, confirmedAt: at };
+  const row = await updateWithdrawal(tx, before, { ...confirmed, stage, version: before.version + 1 });
+  await recordTimeline(trx, id, { at, kind: 'confirmation.given' });
+  if (stage === 'UNDER_REVIEW') {
+    await recordTimeline(trx, id, { at, kind: 'review.started', detail: { reasons, approvalsNeeded } });
+    await recordWithdrawalEvents(tx, { row, events: ['withdrawal.under_review'], at });
+  }
+  await tx.enqueue([withdrawalMessage(id, 'confirmed')]);
+  return row;
+}
+
+/** The decision not to confirm it: it is cancelled, and its money is available again. Throws NOT_FOUND, INVALID_STATE. */
+export async function declineWithdrawal(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  { withdrawalId, reason, at }: Pick<Decision, 'withdrawalId' | 'at'> & { reason: string },
+): Promise<WithdrawalRow> {
+  const { id } = await lockAwaiting(tx, scope, withdrawalId);
+  return endUnsent(tx, id, { to: 'CANCELLED', kind: 'confirmation.declined', detail: { reason }, at });
+}
+
+async function lockAwaiting(tx: UnitOfWork, scope: MerchantScope, withdrawalId: string): Promise<WithdrawalRow> {
+  const { id } = await findWithdrawal(tx.trx, scope, withdrawalId);
+  const row = await lockWithdrawal(tx.trx, id);
+  if (row.stage === 'AWAITING_CONFIRMATION') return row;
+  throw invalidState(
+    `This withdrawal is ${stateOf(row)}: only one that waits for a second person can be decided here.`,
+  );
+}

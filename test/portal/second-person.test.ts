@@ -1,0 +1,196 @@
+import { createKey } from '../../src/access/api-keys.ts';
+import { createOperator } from '../../src/access/operators.ts';
+import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { LOCAL_PEPPER } from '../../src/lib/secrets.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
+import { addPerson, confirmTwoFactor, openBrowser, startPortalService } from './portal.ts';
+import type { Browser, PortalService } from './portal.ts';
+
+let portal: PortalService;
+let money: Fixture;
+let sandbox: MerchantScope;
+let live: MerchantScope;
+let owner: Person;
+let finance: Person;
+let requests = 0;
+
+type Person = Browser & { email: string; userId: string };
+
+beforeAll(async () => {
+  portal = await startPortalService();
+  money = buildFixture(portal.db, { clock: () => new Date() });
+});
+beforeEach(async () => {
+  sandbox = await buildFreeMerchant(money);
+  live = await buildLive(portal.db, sandbox);
+  await fund(money, sandbox, 1_000_00n);
+  await fund(money, live, 1_000_00n);
+  [owner, finance] = [await signedIn('owner'), await signedIn('finance')];
+});
+afterEach(() => expectLedgerHolds(portal.db));
+afterAll(() => portal.close());
+
+async function signedIn(role: 'owner' | 'finance', email?: string): Promise<Person> {
+  const address = email ?? (await addPerson(portal.db, sandbox.merchantId, role));
+  const browser = openBrowser(portal.url);
+  await browser.signIn(address);
+  await confirmTwoFactor(portal.db, address);
+  const { userId } = (await browser.send('GET', '/api/portal/me')).body.data.user;
+  return { ...browser, email: address, userId };
+}
+
+const setPolicy = (secondPersonFrom: number | null) =>
+  owner.send('PUT', '/api/portal/withdrawal-policy', { body: { secondPersonFrom } });
+
+/** Requests a withdrawal of 100 birr in live, as its API does. */
+async function requestLive(requestedBy: string): Promise<string> {
+  requests += 1;
+  const request = {
+    requestId: `OUT-${requests}`,
+    amountSantim: 100_00n,
+    channel: 'TELEBIRR',
+    destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
+    requestedBy,
+  } as const;
+  const deps = { clock: money.clock, findProvider: money.findProvider };
+  return (await money.runInTransaction((tx) => createWithdrawal({ ...deps, tx }, live, request))).row.id;
+}
+
+const BODY = {
+  amount: 100,
+  channel: 'TELEBIRR',
+  destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
+};
+const requestInSandbox = (person: Person, amount = 100) => {
+  requests += 1;
+  return person.send('POST', '/api/checkout/withdrawal', { body: { ...BODY, amount, requestId: `OUT-${requests}` } });
+};
+
+type Decision = { verb?: 'confirm' | 'decline'; environment?: 'sandbox' | 'live' };
+const decide = (person: Person, id: string, { verb = 'confirm', environment = 'live' }: Decision = {}) =>
+  person.send('POST', `/api/portal/withdrawals/${id}/${verb}`, {
+    environment,
+    ...(verb === 'decline' && { body: { reason: 'Not ordered' } }),
+  });
+
+const audited = (resourceId: string) =>
+  rows<{ action: string; actor: string }>(
+    portal.db,
+    'SELECT action, actor FROM merchant_audit WHERE resource_id = :resourceId ORDER BY occurred_at, id',
+    { resourceId },
+  );
+
+test('without the setting, and below its amount, no withdrawal waits for a second person', async () => {
+  expect((await finance.send('GET', '/api/portal/withdrawal-policy')).body.data).toEqual({ secondPersonFrom: null });
+  expect((await requestInSandbox(finance)).body.data.stage).toBe('UNDER_REVIEW');
+  expect((await setPolicy(100)).status).toBe(200);
+  expect((await requestInSandbox(finance, 99.99)).body.data.stage).toBe('UNDER_REVIEW');
+  expect((await requestInSandbox(finance)).body.data).toMatchObject({
+    stage: 'AWAITING_CONFIRMATION',
+    pendingReason: expect.stringContaining('Another person'),
+  });
+  const quote = (amount: number) =>
+    finance.send('GET', `/api/checkout/withdrawal/quote?channel=TELEBIRR&amount=${amount}`);
+  expect((await quote(100)).body.data.needsSecondPerson).toBe(true);
+  expect((await quote(99.99)).body.data.needsSecondPerson).toBe(false);
+  expect((await setPolicy(null)).status).toBe(200);
+  expect((await requestInSandbox(finance)).body.data.stage).toBe('UNDER_REVIEW');
+});
+
+test('only an owner changes the setting, with a code of the last 5 minutes, and each change is recorded', async () => {
+  const body = { secondPersonFrom: 100 };
+  expect((await finance.send('PUT', '/api/portal/withdrawal-policy', { body })).body.error.code).toBe(
+    'INSUFFICIENT_SCOPE',
+  );
+  const sql = `UPDATE user_session SET step_up_at = NULL WHERE user_id = :userId`;
+  await rows(portal.db, sql, owner);
+  expect((await setPolicy(100)).body.error.code).toBe('STEP_UP_REQUIRED');
+  await confirmTwoFactor(portal.db, owner.email);
+  for (const amount of [0, -1, 0.001, '100']) expect((await setPolicy(amount as number)).status).toBe(400);
+  await setPolicy(100);
+  await setPolicy(100);
+  await setPolicy(250.5);
+  const changes = await rows(
+    portal.db,
+    `SELECT actor, before, after FROM merchant_audit
+     WHERE merchant_id = :merchantId AND action = 'withdrawal-policy.change' ORDER BY occurred_at, id`,
+    sandbox,
+  );
+  expect(changes).toEqual([
+    { actor: owner.userId, before: { secondPersonFrom: null }, after: { secondPersonFrom: 100 } },
+    { actor: owner.userId, before: { secondPersonFrom: 100 }, after: { secondPersonFrom: 250.5 } },
+  ]);
+});
+
+test('another person confirms a withdrawal, which then goes to its review; the requester cannot', async () => {
+  await setPolicy(100);
+  const id = await requestLive(finance.userId);
+  const refused = await decide(finance, id);
+  expect(refused.body.error.code).toBe('INVALID_STATE');
+  expect(refused.body.message).toContain('requested by you: another person has to confirm it');
+  const confirmed = await decide(owner, id);
+  expect([confirmed.status, confirmed.body.data.stage]).toEqual([200, 'UNDER_REVIEW']);
+  const { timeline } = (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+  expect(timeline.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'withdrawal.created',
+    'confirmation.requested',
+    'confirmation.given',
+    'review.started',
+  ]);
+  expect(await audited(id)).toEqual([{ action: 'withdrawal.confirm', actor: owner.userId }]);
+  expect((await decide(owner, id)).body.error.code).toBe('INVALID_STATE');
+});
+
+test('a key counts as the person who created it, and an e-mail address as one person', async () => {
+  await setPolicy(100);
+  const keyOf = async (createdBy: string): Promise<string> => {
+    const key = { ...live, kind: 'secret', createdBy } as const;
+    const deps = { pepper: LOCAL_PEPPER, clock: money.clock };
+    return (await portal.db.transaction((trx) => createKey({ ...deps, trx }, key))).key.id;
+  };
+  const byOwnKey = await requestLive(await keyOf(finance.userId));
+  const refused = await decide(finance, byOwnKey);
+  expect(refused.body.message).toMatch(/requested with the key key_\w+, which you created/);
+  expect((await decide(owner, byOwnKey)).status).toBe(200);
+  // The same person invited the merchant to the key, as an operator.
+  const { id: operatorId } = await portal.db.transaction((trx) =>
+    createOperator(trx, { name: 'Sara', email: finance.email.toUpperCase(), role: 'admin' }),
+  );
+  const byInvitation = await requestLive(await keyOf(operatorId));
+  expect((await decide(finance, byInvitation)).body.error.code).toBe('INVALID_STATE');
+  expect((await decide(owner, byInvitation)).status).toBe(200);
+});
+
+test('a declined withdrawal is cancelled with its reason, and its money is available again', async () => {
+  await setPolicy(100);
+  const id = await requestLive(finance.userId);
+  expect((await readBalance(portal.db, live)).reservedSantim).toBeGreaterThan(0n);
+  const declined = await decide(owner, id, { verb: 'decline' });
+  expect([declined.status, declined.body.data.status]).toEqual([200, 'CANCELLED']);
+  expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
+  const { timeline } = (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+  expect(timeline.at(-1)).toMatchObject({ kind: 'confirmation.declined', detail: { reason: 'Not ordered' } });
+  expect(await audited(id)).toEqual([{ action: 'withdrawal.decline', actor: owner.userId }]);
+  expect((await decide(owner, id)).body.error.code).toBe('INVALID_STATE');
+});
+
+test('the requester can cancel a withdrawal that waits, and a code is needed to confirm one in live', async () => {
+  await setPolicy(100);
+  const id = (await requestInSandbox(finance)).body.data.withdrawalRequestId;
+  expect((await finance.send('POST', `/api/checkout/withdrawal/${id}/cancel`)).body.data.status).toBe('CANCELLED');
+  const waiting = await requestLive(finance.userId);
+  await rows(portal.db, 'UPDATE user_session SET step_up_at = NULL WHERE user_id = :userId', owner);
+  expect((await decide(owner, waiting)).body.error.code).toBe('STEP_UP_REQUIRED');
+});
+
+test('in the sandbox one person may request and confirm, and is told that live differs', async () => {
+  await setPolicy(100);
+  const id = (await requestInSandbox(finance)).body.data.withdrawalRequestId;
+  const confirmed = await decide(finance, id, { environment: 'sandbox' });
+  expect(confirmed.body.message).toBe('Withdrawal confirmed. In live another person has to confirm it.');
+});
