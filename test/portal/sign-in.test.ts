@@ -179,6 +179,17 @@ describe('pages', () => {
     expect(file.status).toBe(404);
   });
 
+  test('an unknown path gets 404, as a page or as an error of the API, and a wrong method the right ones', async () => {
+    const browser = openBrowser(portal.url);
+    await browser.signIn(email);
+    const page = await browser.send('GET', '/nothing-here');
+    expect([page.status, page.text]).toEqual([404, expect.stringContaining('There is no such page')]);
+    const unknown = await browser.send('GET', '/api/nothing-here');
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'NOT_FOUND']);
+    const wrong = await browser.send('GET', '/api/portal/sign-out');
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
   test('every page has the policy that forbids framing, foreign resources and inline code', async () => {
     const browser = openBrowser(portal.url);
     await browser.signIn(email);

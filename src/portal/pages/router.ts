@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
-import { sessionOf } from '../../access/users/identify.ts';
+import { sessionOf, type Site } from '../../access/users/identify.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { listMails } from '../../outbox/mail.ts';
@@ -74,28 +74,35 @@ function addMailbox(router: Router, { db, keyRing }: PageDeps): void {
   });
 }
 
+/** Where the pages are not built. */
+const noPages: Middleware = async (ctx, next) => {
+  if (ctx.path !== '/') return next();
+  const texts = textsOf(languageOf(ctx));
+  sendPage(ctx, { title: texts.signedIn, body: html`<p>${texts.notBuilt}</p>` });
+};
+
+const NOT_OF_THE_API = /^[/](?!api(?:[/]|$))/;
+
 /**
  * Serves everything that is no path of the API and no sign-in page: `pages`, to people who are signed in. Others who open a
  * page get the sign-in, which leads back to it; files that a page loads are not redirected.
  */
 export function createPages(deps: PageDeps, pages: Middleware = noPages): Router {
   const router = new Router({ sensitive: true });
-  router.get('/{*path}', async (ctx, next) => {
-    if (ctx.path.startsWith('/api/')) return next();
+  router.get(NOT_OF_THE_API, async (ctx) => {
     if (ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
       return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next: ctx.url }).toString()}`);
     }
     Object.assign(ctx.state, { audience: deps.site.audience });
     ctx.set(PAGE_HEADERS);
-    await pages(ctx, next);
+    await pages(ctx, async () => sendUnknown(ctx, deps.site));
   });
   return router;
 }
 
-/** Where the pages are not built. */
-async function noPages(ctx: Context): Promise<void> {
+/** A page or file that does not exist. */
+function sendUnknown(ctx: Context, { audience }: Site): void {
   const texts = textsOf(languageOf(ctx));
-  const isHome = ctx.path === '/';
-  const text = isHome ? texts.notBuilt : texts.notFound;
-  sendPage(ctx, { status: isHome ? 200 : 404, title: texts.signedIn, body: html`<p>${text}</p>` });
+  const home = audience === 'console' ? texts.goOnToConsole : texts.goOn;
+  sendPage(ctx, { status: 404, title: texts.notFound, body: html`<p><a href="/">${home}</a></p>` });
 }

@@ -49,7 +49,7 @@ const en = {
   foreign: 'The form was sent from another site. Open this page again and try once more.',
   signedIn: 'You are signed in',
   notBuilt: 'The pages are not part of this installation. The API serves people at this address.',
-  notFound: 'There is no such page.',
+  notFound: 'There is no such page',
 };
 type Texts = Record<keyof typeof en, string>;
 
@@ -103,7 +103,7 @@ const am = {
   foreign: 'ቅጹ የተላከው ከሌላ ድረ ገጽ ነው። እባክዎ ይህን ገጽ እንደገና ከፍተው ይሞክሩ።',
   signedIn: 'ገብተዋል',
   notBuilt: 'ገጾቹ በዚህ ጭነት ውስጥ የሉም። ኤፒአዩ በዚህ አድራሻ ይሰራል።',
-  notFound: 'እንዲህ ያለ ገጽ የለም።',
+  notFound: 'እንዲህ ያለ ገጽ የለም',
 } satisfies Texts;
 
 const TEXTS = { en, am };
