@@ -133,14 +133,17 @@ CREATE INDEX webhook_dead_letter_merchant ON webhook_dead_letter (merchant_id, e
 
 CREATE TABLE webhook_resend_job (
   id             text PRIMARY KEY,                 -- whj_…
-  merchant_id    text NOT NULL REFERENCES merchant,
+  merchant_id    text REFERENCES merchant,         -- null: an operator's, over all merchants
+  operator_id    text REFERENCES operator,
+  reason         text,                             -- of the operator
   environment    text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   status         text NOT NULL CHECK (status IN ('RUNNING', 'DONE', 'CANCELLED')),
   matched        integer NOT NULL,
   rate_max       integer,                          -- resends per second; null: that of the setting
   next_batch_at  timestamptz NOT NULL DEFAULT now(), -- sets the pace, whatever the number of workers
   ended_at       timestamptz,                      -- all deliveries that were handed out have ended
-  created_at     timestamptz NOT NULL DEFAULT now()
+  created_at     timestamptz NOT NULL DEFAULT now(),
+  CHECK ((merchant_id IS NULL) = (operator_id IS NOT NULL) AND (operator_id IS NULL) = (reason IS NULL))
 );
 CREATE INDEX webhook_resend_job_open ON webhook_resend_job (next_batch_at) WHERE ended_at IS NULL;
 CREATE INDEX webhook_resend_job_merchant ON webhook_resend_job (merchant_id, environment) WHERE status = 'RUNNING';

@@ -12,7 +12,7 @@ export function useOperator() {
   if (me === null) throw new Error('useOperator is for screens inside of OperatorProvider');
   return {
     ...me,
-    may: (permission: string): boolean => me.permissions.includes(permission),
+    may: (permission: string): boolean => me.permissions.some((one) => one === permission),
     /** Whom to ask, for an operator without this permission. */
     whyNot: (permission: string): string | undefined => {
       const roles = me.denied.find((one) => one.permission === permission)?.roles;

@@ -20,13 +20,7 @@ import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
 /** The signed-in operator, and what their role may do. */
-export type Me = {
-  operatorId: string;
-  role: string;
-  user: { name: string; email: string; language: string; calendar: 'gregorian' | 'ethiopic' | 'both' };
-  permissions: string[];
-  denied: { permission: string; roles: string[] }[];
-};
+export type Me = z.output<typeof access.OperatorMe>;
 export type Hit = z.output<typeof HitSchema>;
 export type Delivery = z.output<typeof deliveries.OperatorDelivery>;
 export type Overview = z.output<typeof OverviewSchema>;
@@ -91,6 +85,9 @@ type Routes = {
   'GET /api/ops/merchants/:merchantId/kyc': KycDetail;
   'GET /api/ops/webhooks/deliveries': Delivery[];
   'GET /api/ops/webhooks/deliveries/:deliveryId': DeliveryDetail;
+  'POST /api/ops/webhooks/deliveries/resend': z.output<typeof deliveries.OperatorResendCount> & { jobId?: string };
+  'GET /api/ops/webhooks/resend-jobs/:jobId': z.output<typeof deliveries.OperatorResendJob>;
+  'POST /api/ops/webhooks/resend-jobs/:jobId/cancel': unknown;
   'POST /api/portal/sign-out': null;
   'POST /api/portal/security/step-up': unknown;
   /** Commands, by the address in the links of what they change. */

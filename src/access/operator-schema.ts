@@ -90,6 +90,7 @@ const resourceType = z.enum([
   'receipt',
   'transaction',
   'delivery',
+  'resendJob',
   'holiday',
   'operator',
   'operatorKey',

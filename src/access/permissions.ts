@@ -49,6 +49,8 @@ export const PERMISSIONS = {
   'payment.return': ['support', 'finance'],
   'delivery.resend': ['support'],
   'delivery.cancel': ['support'],
+  'delivery.resend-many': ['support'],
+  'delivery.cancel-resend-job': ['support'],
   'holiday.add': ['admin'],
   'holiday.change': ['admin'],
   'holiday.remove': ['admin'],

@@ -61,6 +61,7 @@ import { calendarOperatorRoutes, calendarRoutes } from '../settlements/calendar/
 import { SETTLEMENT_EVENTS } from '../settlements/events.ts';
 import { settlementOperatorRoutes } from '../settlements/operator-routes.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
+import { operatorResendRoutes } from '../webhooks/delivery/operator-resend-routes.ts';
 import { deliveryOperatorRoutes } from '../webhooks/delivery/operator-routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { EVENT_TYPE_NAMES, SUBSCRIPTION_EVENTS, type EventCatalogue } from '../webhooks/events/catalogue.ts';
@@ -120,6 +121,7 @@ const OPERATOR_ROUTES = [
   calendarOperatorRoutes,
   paymentOperatorRoutes,
   deliveryOperatorRoutes,
+  operatorResendRoutes,
   reconciliationOperatorRoutes,
   receiptOperatorRoutes,
   accessOperatorRoutes,
@@ -144,6 +146,7 @@ export function operatorRoutesOf(
     consoleUrl: string | null;
     liveProviders?: LiveProviders;
     workflowUrl: WorkflowUrl;
+    resendsPerSecond: number;
   },
 ): Route[] {
   const deps = { ...parts, findTransactionIds: (orderNo: string) => findTransactionIds(parts.db, orderNo) };
@@ -192,6 +195,7 @@ export function routesOf(
     checkUrl: createEgressGuard(config.egress).checkUrl,
     findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
+    resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
   };
   const callbacks = createCallbackRouter({
     findOrderBySecret: async (secret) => (await findAttemptBySecret(db, secret)) ?? findWithdrawalBySecret(db, secret),

@@ -83,6 +83,7 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
     consoleUrl: 'https://console.meskot.example',
     ...(liveProviders && { liveProviders }),
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
+    resendsPerSecond: 20,
   });
   const accept = invitationRoute([PEPPER]);
   const { authenticateKey } = keys;

@@ -1,10 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { claimOne } from '../../src/webhooks/delivery/claim.ts';
-import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
+import { failDelivery } from '../support/failed-delivery.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
 import { startBackOffice, runCli, type BackOffice } from './back-office.ts';
 
@@ -51,28 +50,8 @@ async function paid() {
   return { ...payment, deliveryId: String(found!['deliveryId']), orderNo: String(found!['orderNo']) };
 }
 
-/** An attempt that gets 503, and is the last one unless a retry follows. */
-async function fail(deliveryId: string, { isLast = true } = {}): Promise<void> {
-  const { db } = backOffice.database;
-  const claimed = await claimOne(db, { deliveryId, startedAt: new Date(), reclaim: true });
-  const at = new Date().toISOString();
-  const outcome = {
-    ...claimed!,
-    ok: false,
-    httpStatus: 503,
-    failure: { code: 'http_status', message: 'The receiver returned 503.' } as const,
-    startedAt: at,
-    endedAt: at,
-    durationMs: 7,
-    timings: {},
-    responseHeaders: {},
-    responseExcerpt: 'x'.repeat(5_000),
-    answer: '',
-    nextAttemptAt: isLast ? null : new Date(Date.now() + 60_000).toISOString(),
-    deadLetterId: newId('whl'),
-  };
-  await recordAttempts(db, [outcome]);
-}
+const fail = async (deliveryId: string, options?: { isLast?: boolean }): Promise<void> =>
+  failDelivery(backOffice.database.db, deliveryId, options);
 
 const outboxOf = async (deliveryId: string) =>
   sql(

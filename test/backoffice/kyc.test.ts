@@ -1,7 +1,5 @@
-import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
-import { submitApplication } from '../../src/merchants/kyc/application.ts';
-import { APPLICATION } from '../merchants/kyc/fixture.ts';
+import { submitFilledIn } from '../support/application.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startBackOffice, type BackOffice, type Person } from './back-office.ts';
 
@@ -17,23 +15,8 @@ beforeEach(async () => {
 afterAll(() => backOffice.close());
 
 /** Filled in and handed in with this key. */
-async function handIn(environment: Environment, actor = 'key_1', at = backOffice.clock()): Promise<void> {
-  const of = { merchantId: scope.merchantId, environment };
-  await rows(
-    backOffice.database.db,
-    `WITH application AS (
-       INSERT INTO kyc_application (merchant_id, environment, details)
-       VALUES (:merchantId, :environment, CAST(:details AS jsonb))
-     )
-     INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
-                               storage_key, uploaded_by, uploaded_at)
-     SELECT 'kyd_' || :merchantId || :environment || kind, :merchantId, :environment, 1, kind, 'a.pdf',
-            'application/pdf', 1, repeat('0', 64), md5(:merchantId || :environment || kind), 'key_1', now()
-     FROM unnest(ARRAY['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) AS kind`,
-    { ...of, details: JSON.stringify(APPLICATION) },
-  );
-  await backOffice.fixture.runInTransaction((tx) => submitApplication(tx, { ...of, actor, at }));
-}
+const handIn = async (environment: Environment, actor?: string, at?: Date): Promise<void> =>
+  submitFilledIn(backOffice.fixture, { ...scope, environment }, { actor, at });
 const say = (verb: string, body: object, by: Person = backOffice.people.admin) =>
   backOffice.send('POST', `/api/ops/merchants/${scope.merchantId}/kyc/${verb}`, { key: by.key, body });
 const statusIn = async (environment: Environment): Promise<string> => {

@@ -4,6 +4,7 @@ import {
   createResendJob,
   findResendJob,
   runResendJobs,
+  selectOfMerchant,
 } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
@@ -30,9 +31,13 @@ const range = {
   until: new Date('2025-06-15T21:00:00Z'),
 };
 const jobDeps = () => ({ ...fixture.deps, runInTransaction: fixture.runInTransaction });
-const startJob = async (limit = 10_000) =>
+const startJob = async (limit = 10_000, ratePerSecond: number | null = null) =>
   fixture.runInTransaction(async (tx) =>
-    createResendJob(fixture.deps, tx, { ...scope, status: 'FAILED', range, limit }),
+    createResendJob(fixture.deps, tx, {
+      owner: scope,
+      selection: selectOfMerchant(scope, { status: 'FAILED', range, limit }),
+      ratePerSecond,
+    }),
   );
 const tick = async (ratePerSecond: number): Promise<number> => {
   fixture.clock.now = new Date(fixture.clock.now.getTime() + 1_000);
@@ -67,15 +72,11 @@ test('a resend job requests resends at its rate, counts their results, and is DO
 
 test('a resend job keeps a lower rate of its own, and never exceeds that of the setting', async () => {
   await failMany(5);
-  const start = async (ratePerSecond: number) =>
-    fixture.runInTransaction(async (tx) =>
-      createResendJob(fixture.deps, tx, { ...scope, status: 'FAILED', range, limit: 3, ratePerSecond }),
-    );
-  const { jobId } = await start(1);
+  const { jobId } = await startJob(3, 1);
   expect([await tick(2), await tick(2)]).toEqual([1, 1]);
   expect(await findResendJob(fixture.db, { ...scope, jobId })).toMatchObject({ ratePerSecond: 1 });
   await fixture.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId }));
-  await start(1_000);
+  await startJob(3, 1_000);
   expect([await tick(2), await tick(2)]).toEqual([2, 1]);
 });
 

@@ -7,6 +7,7 @@ import { Page } from '../page.tsx';
 import { useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ViewDrawer } from '../views.tsx';
+import { BulkResendButton } from './bulk-resend.tsx';
 import { COLUMNS } from './columns.tsx';
 import { text } from './text.ts';
 
@@ -35,7 +36,7 @@ export function Deliveries() {
   const query = { ...state.query, environment };
   const deliveries = useRead('GET /api/ops/webhooks/deliveries', { query }, { everyMs: REFRESH_MS });
   return (
-    <Page title={text.title}>
+    <Page title={text.title} actions={<BulkResendButton filter={state.chosen} />}>
       <Listing
         label={text.label}
         state={state}

@@ -4,48 +4,78 @@ import type { Clock } from '../../lib/clock.ts';
 import { first, rows, type Database, type Queryable } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { lock } from '../../lib/lock.ts';
+import type { Listed } from '../../lib/paginate-newest.ts';
 import type { DayRange } from '../../lib/pagination.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
+import type { Environment, MerchantScope } from '../../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import type { ResendJob, ResendJobBody } from '../events/schema.ts';
+import type { ResendJobBody } from '../events/schema.ts';
 import { resendEligible } from './resend.ts';
+import type { OperatorResendJob } from './schema.ts';
 
-/** Bulk resends that a merchant may run at once in an environment; each has its own rate. */
+/** Bulk resends that a merchant or an operator may run at once in an environment; each has its own rate. */
 const RUNNING_JOBS_MAX = 5;
 const JOBS_PER_TICK_MAX = 100;
 /** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
 const BATCH_EVERY_MS = 900;
 
-type NewResendJob = MerchantScope &
-  Omit<z.output<typeof ResendJobBody>, 'startDate' | 'endDate' | 'dryRun'> & { range: DayRange };
+/** Whose job it is: a merchant's, or an operator's over all merchants. */
+type Owner = { environment: Environment } & (
+  | { merchantId: string; operatorId?: never; reason?: never }
+  | { merchantId: null; operatorId: string; reason: string }
+);
+
+/** Which deliveries are resent: conditions on a webhook_delivery d. */
+type Selection = Pick<Listed, 'where' | 'values'> & { limit: number };
+
+/** `ratePerSecond`: at most so many, where the platform's rate is higher. */
+type NewResendJob = { owner: Owner; selection: Selection; ratePerSecond?: number | null | undefined };
+
+type MerchantFilter = Pick<z.output<typeof ResendJobBody>, 'status' | 'subscriptionId' | 'limit'> & { range: DayRange };
+
+/** The deliveries of a merchant that were created in the range and are in this state now. */
+export function selectOfMerchant(
+  scope: MerchantScope,
+  { range: { from, until }, limit, status, subscriptionId }: MerchantFilter,
+): Selection {
+  const where = `d.merchant_id = :merchantId AND d.environment = :environment
+    AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
+    AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)`;
+  return { where, values: { ...scope, status, subscriptionId: subscriptionId ?? null, from, until }, limit };
+}
 
 /** In SQL: the ids of the deliveries that a bulk resend includes. */
-const MATCHING = `SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
-  WHERE d.merchant_id = :merchantId AND d.environment = :environment
-    AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
-    AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
-    AND s.active AND s.deleted_at IS NULL
+const matchingSql = ({ where }: Selection): string => `
+  SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+  WHERE ${where} AND s.active AND s.deleted_at IS NULL
   ORDER BY d.created_at, d.id LIMIT :limit`;
 
 /** The number of deliveries that a bulk resend would include. */
-export async function countResendJob(db: Queryable, input: NewResendJob) {
-  const values = { subscriptionId: null, ...input, ...input.range };
-  const sql = `SELECT CAST(count(*) AS integer) AS matched FROM (${MATCHING}) matching`;
-  return { matched: (await first<{ matched: number }>(db, sql, values))?.matched ?? 0 };
+export async function countResendJob(db: Queryable, selection: Selection) {
+  const sql = `SELECT CAST(count(*) AS integer) AS matched FROM (${matchingSql(selection)}) matching`;
+  const { values, limit } = selection;
+  return { matched: (await first<{ matched: number }>(db, sql, { ...values, limit }))?.matched ?? 0 };
 }
 
 /**
- * Starts a bulk resend of the deliveries created in the range that are in this state now, oldest first, at most `limit`.
- * Those of inactive or deleted subscriptions do not match. Throws INVALID_STATE when five jobs are running.
+ * Starts a bulk resend of the selected deliveries, oldest first, at most `limit`. Those of inactive or deleted
+ * subscriptions do not match. Throws INVALID_STATE when five jobs of the owner are running.
  */
-export async function createResendJob({ clock }: { clock: Clock }, { trx }: UnitOfWork, input: NewResendJob) {
+export async function createResendJob(
+  { clock }: { clock: Clock },
+  { trx }: UnitOfWork,
+  { owner, selection, ratePerSecond = null }: NewResendJob,
+) {
   const now = clock();
   const jobId = newId('whj', now.getTime());
-  const values = { subscriptionId: null, ratePerSecond: null, ...input, ...input.range, jobId, now };
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', values);
+  const { merchantId, operatorId = null, reason = null, environment } = owner;
+  const ofOwner = { ownerMerchantId: merchantId, operatorId, reason, jobEnvironment: environment };
+  const values = { ...ofOwner, ratePerSecond, jobId, now };
+  await lock(trx, 'resend_job', merchantId ?? owner.operatorId);
   const running = await rows(
     trx,
-    `SELECT FROM webhook_resend_job WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
+    `SELECT FROM webhook_resend_job WHERE coalesce(merchant_id, operator_id) = coalesce(:ownerMerchantId, :operatorId)
+       AND environment = :jobEnvironment AND status = 'RUNNING'`,
     values,
   );
   if (running.length >= RUNNING_JOBS_MAX) {
@@ -56,33 +86,38 @@ export async function createResendJob({ clock }: { clock: Clock }, { trx }: Unit
   }
   const job = await first<{ matched: number }>(
     trx,
-    `WITH matching AS (${MATCHING}), inserted_items AS (
+    `WITH matching AS (${matchingSql(selection)}), inserted_items AS (
        INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :jobId, id FROM matching
      )
-     INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, rate_max, next_batch_at, created_at)
-     SELECT :jobId, :merchantId, :environment, 'RUNNING', count(*), CAST(:ratePerSecond AS integer), :now, :now FROM matching
+     INSERT INTO webhook_resend_job
+       (id, merchant_id, operator_id, reason, environment, status, matched, rate_max, next_batch_at, created_at)
+     SELECT :jobId, :ownerMerchantId, :operatorId, :reason, :jobEnvironment, 'RUNNING', count(*),
+            CAST(:ratePerSecond AS integer), :now, :now FROM matching
      RETURNING matched`,
-    values,
+    { ...selection.values, ...values, limit: selection.limit },
   );
   return { jobId, matched: job?.matched ?? 0 };
 }
 
-type Target = MerchantScope & { jobId: string };
+/** A job of a merchant in an environment; without a merchant, an operator's. */
+type Target = { jobId: string } & (MerchantScope | { merchantId: null; environment: null });
+
+const IS_TARGET = `j.id = :jobId AND j.merchant_id IS NOT DISTINCT FROM :merchantId
+  AND j.environment = coalesce(:environment, j.environment)`;
 
 /**
  * A bulk resend. `sent` are the resends requested so far; `delivered` and `failed` those of them that are complete.
  * Throws NOT_FOUND, also for another merchant's.
  */
 export async function findResendJob(db: Queryable, target: Target) {
-  const job = await first<z.input<typeof ResendJob>>(
+  const job = await first<z.input<typeof OperatorResendJob>>(
     db,
     `SELECT j.*, j.id AS job_id, j.rate_max AS rate_per_second,
             CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
             CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
             CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
      FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
-     WHERE j.id = :jobId AND j.merchant_id = :merchantId AND j.environment = :environment
-     GROUP BY j.id`,
+     WHERE ${IS_TARGET} GROUP BY j.id`,
     target,
   );
   return found(job, 'resend job');
@@ -92,8 +127,7 @@ export async function findResendJob(db: Queryable, target: Target) {
 export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
   await rows(
     trx,
-    `UPDATE webhook_resend_job SET status = 'CANCELLED'
-     WHERE id = :jobId AND merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
+    `UPDATE webhook_resend_job j SET status = 'CANCELLED' WHERE ${IS_TARGET} AND status = 'RUNNING'`,
     target,
   );
   const job = await findResendJob(trx, target);
@@ -132,12 +166,12 @@ type Tick = { jobId: string; ratePerSecond: number };
 
 async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
   const now = deps.clock();
-  const job = await first<{ status: string; rateMax: number | null }>(
+  const job = await first<{ status: string; rateMax: number | null; reason: string | null }>(
     tx.trx,
     `UPDATE webhook_resend_job SET next_batch_at = :next
      WHERE id = (SELECT id FROM webhook_resend_job
                  WHERE id = :jobId AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
-     RETURNING status, rate_max`,
+     RETURNING status, rate_max, reason`,
     { jobId, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
   );
   if (!job) return 0;
@@ -151,7 +185,7 @@ async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSe
     { jobId, most: job.status === 'RUNNING' ? Math.min(job.rateMax ?? ratePerSecond, ratePerSecond) : 0 },
   );
   const deliveryIds = items.map((item) => item.deliveryId);
-  const { requested } = await resendEligible(deps, tx, { scope: null, deliveryIds });
+  const { requested } = await resendEligible(deps, tx, { scope: null, deliveryIds, reason: job.reason });
   // A resend is complete when its delivery has left the resend state. One that was rejected never entered it.
   await rows(
     tx.trx,

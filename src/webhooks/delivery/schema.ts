@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 import { environment, id, links, reason, requestListQuery, temporalUrl } from '../../access/operator-schema.ts';
 import { instant, plainText, reference } from '../../lib/fields.ts';
-import { statusParam } from '../../lib/pagination.ts';
+import { dateParam, statusParam } from '../../lib/pagination.ts';
 import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
-import { Attempt, Delivery } from '../events/schema.ts';
+import { Attempt, CreatedResendJob, Delivery, ResendCount, ResendJob } from '../events/schema.ts';
 import { DELIVERY_STATUSES } from './states.ts';
 
 const HOST_CHARACTERS_MAX = 253;
@@ -13,11 +13,15 @@ const HOST_CHARACTERS_MAX = 253;
 export const LISTED_STATUSES = [...DELIVERY_STATUSES, 'DEAD_LETTER'] as const;
 
 export const DeliveryParams = z.strictObject({ deliveryId: id });
-export const DeliveryQuery = z.strictObject({
-  status: statusParam(LISTED_STATUSES).optional(),
+/** What narrows a list or a bulk resend. */
+const filter = {
   event: z.enum(EVENT_TYPE_NAMES).optional(),
   receiverHost: plainText(HOST_CHARACTERS_MAX).min(1).optional().describe("The host name of the receiver's URL"),
   checkoutOrderNo: reference.optional(),
+};
+export const DeliveryQuery = z.strictObject({
+  status: statusParam(LISTED_STATUSES).optional(),
+  ...filter,
   ...requestListQuery,
 });
 export const ResendBody = z.strictObject({
@@ -52,3 +56,35 @@ export const OperatorDeliveryDetail = OperatorDelivery.extend({
   workflowId: z.string(),
   attemptLog: z.array(Attempt).describe('The last 100 attempts, oldest first, with the first part of each response'),
 }).meta({ id: 'OpsDeliveryDetail' });
+
+/** The states that a bulk resend includes. */
+const RESENDABLE = ['DEAD_LETTER', 'FAILED', 'SKIPPED'] as const;
+
+export const BulkResendBody = z
+  .strictObject({
+    environment,
+    status: z.enum(RESENDABLE),
+    ...filter,
+    merchantId: id.optional(),
+    startDate: dateParam.optional(),
+    endDate: dateParam.optional(),
+    dryRun: z.boolean().default(false).describe('Counts the matching deliveries, and resends none'),
+    reason: reason
+      .optional()
+      .describe('Needed unless dryRun is given. Recorded with each attempt and in the audit log'),
+  })
+  .check(({ value: { dryRun, reason: given }, issues }) => {
+    if (dryRun || given !== undefined) return;
+    issues.push({ code: 'custom', path: ['reason'], message: 'is required, except with dryRun', input: given });
+  });
+
+const ratePerSecond = z.int().describe('How many are resent in a second');
+export const OperatorResendCount = ResendCount.extend({ ratePerSecond }).meta({ id: 'OpsResendCount' });
+export const CreatedOperatorResendJob = CreatedResendJob.extend({ ratePerSecond }).meta({ id: 'OpsCreatedResendJob' });
+export const ResendJobParams = z.strictObject({ jobId: id });
+/** The progress of an operator's bulk resend. */
+export const OperatorResendJob = ResendJob.extend({
+  environment,
+  operatorId: z.string(),
+  reason: z.string(),
+}).meta({ id: 'OpsResendJob' });

@@ -6,7 +6,13 @@ import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { cancelResendJob, countResendJob, createResendJob, findResendJob } from '../delivery/resend-jobs.ts';
+import {
+  cancelResendJob,
+  countResendJob,
+  createResendJob,
+  findResendJob,
+  selectOfMerchant,
+} from '../delivery/resend-jobs.ts';
 import { requestResend } from '../delivery/resend.ts';
 import { listEventTypes, type EventCatalogue } from './catalogue.ts';
 import { findDeliveries, findEvent, listAttempts, listEvents, readStats } from './queries.ts';
@@ -141,12 +147,14 @@ function resends(deps: EventDeps): Route[] {
       responses: { 200: schema.ResendCount, 202: schema.CreatedResendJob },
       errors: ['INVALID_STATE'],
       handle: async ({ caller, body: { dryRun, ...body }, tx }) => {
-        const range = readDayRange(body, deps.clock());
+        const { ratePerSecond } = body;
+        const owner = scopeOf(caller);
+        const selection = selectOfMerchant(owner, { ...body, range: readDayRange(body, deps.clock()) });
         if (dryRun) {
-          const data = await countResendJob(tx.trx, { ...scopeOf(caller), ...body, range });
+          const data = await countResendJob(tx.trx, selection);
           return { status: 200, message: 'Counted; nothing is resent', data, audit: null };
         }
-        const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...body, range });
+        const job = await createResendJob(deps, tx, { owner, selection, ratePerSecond });
         const nothing =
           'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';
         const audit = { resourceId: job.jobId, after: { ...body, matched: job.matched } };

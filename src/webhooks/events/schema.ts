@@ -5,7 +5,8 @@ import { dateParam, pageQuery, statusParam } from '../../lib/pagination.ts';
 import { DELIVERY_STATUSES, EVENT_STATUSES } from '../delivery/states.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 
-const RESEND_JOB_ITEMS_MAX = 10_000;
+/** The most deliveries of a bulk resend. */
+export const RESEND_JOB_ITEMS_MAX = 10_000;
 const RESENDS_PER_SECOND_MAX = 1_000;
 
 /** Any text like an id: an unknown one gets 404, not 400. */
