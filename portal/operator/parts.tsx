@@ -4,7 +4,7 @@ import { Badge, Note } from '../ui/badge.tsx';
 import { buttonStyle } from '../ui/button.tsx';
 import { Code } from '../ui/copy.tsx';
 import { BASES, environment } from '../ui/environment.ts';
-import { Facts, Section } from '../ui/facts.tsx';
+import { Section } from '../ui/facts.tsx';
 import { formatBirr } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
 import { Timeline } from '../ui/timeline.tsx';
@@ -75,12 +75,24 @@ const valueText = (value: unknown): string => (typeof value === 'string' ? value
 export function RecordFacts({ record }: { record: Readonly<Record<string, unknown>> }) {
   const known = Object.entries(record).filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (known.length === 0) return null;
-  return <Facts rows={Object.fromEntries(known.map(([name, value]) => [name, valueText(value)]))} />;
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {known.map(([name, value]) => (
+        <li key={name}>
+          <code className="font-mono text-xs text-quiet">{name}</code> {valueText(value)}
+        </li>
+      ))}
+    </ul>
+  );
 }
+
+/** Without lists and objects. */
+const plainFields = (record: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => typeof value !== 'object'));
 
 type Step = { at: string; kind: string; detail: Readonly<Record<string, unknown>> };
 
-/** What has happened to a resource, with every detail. `kinds`: in words. */
+/** What has happened to a resource. `kinds`: in words. */
 export function History({ steps, kinds = {} }: { steps: readonly Step[]; kinds?: Readonly<Record<string, string>> }) {
   if (steps.length === 0) return null;
   return (
@@ -91,7 +103,7 @@ export function History({ steps, kinds = {} }: { steps: readonly Step[]; kinds?:
           at,
           title: kinds[kind] ?? kind,
           tone: 'info',
-          detail: <RecordFacts record={detail} />,
+          detail: <RecordFacts record={plainFields(detail)} />,
         }))}
       />
     </Section>

@@ -57,7 +57,9 @@ export function Drawer({ title, onClose, children }: Props) {
       aria-labelledby={titleId}
       onClose={onClose}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+        // A window in front of it, which is inside of it, closes first.
+        const isOwn = event.target instanceof Element && event.target.closest('dialog') === drawer.current;
+        if (event.key === 'Escape' && isOwn && !event.defaultPrevented) onClose();
       }}
       className="fixed top-0 right-0 bottom-0 left-auto z-20 m-0 h-dvh max-h-none w-screen max-w-none overflow-auto border-s border-line bg-surface shadow-raised sm:w-[34rem] lg:top-(--frame-height) lg:h-[calc(100dvh-var(--frame-height))]"
     >

@@ -52,10 +52,11 @@ function headOf(text: Text): string[] {
 function deliveryDetails(config: Config, text: Text): string {
   const [deliveryId, eventId] = [text('deliveryId'), text('eventId')];
   const base = consoleUrlOf(config);
+  const pages = `${base}/${text('environment') === 'live' ? 'live' : 'test'}`;
   const console =
     base === null || eventId === undefined
       ? []
-      : [`- [Console](${base}/deliveries/${deliveryId}), [event log](${base}/events/${eventId})`];
+      : [`- [Console](${pages}/deliveries/${deliveryId}), [event log](${pages}/events/${eventId})`];
   return [
     ...headOf(text),
     `- Receiver: \`${text('receiverHost')}\``,

@@ -40,11 +40,16 @@ const TONES: Record<Detail['status'], Tone> = { PENDING: 'warn', VERIFIED: 'good
 
 /** The bank account of a merchant, to compare with its bank's letter. `id`: the merchant's. */
 export function BankAccountView({ id }: { id: string }) {
+  const { whyNot } = useOperator();
   const query = useRead('GET /api/ops/merchants/:merchantId/bank-account', {
     params: { merchantId: id },
     query: { environment },
   });
-  return <Loaded query={query}>{({ data }) => <BankAccountDetail account={data} />}</Loaded>;
+  return (
+    <Loaded query={query} whyNot={whyNot('bank-account.verify')}>
+      {({ data }) => <BankAccountDetail account={data} />}
+    </Loaded>
+  );
 }
 
 function BankAccountDetail({ account }: { account: Detail }) {

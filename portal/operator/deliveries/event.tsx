@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { Page } from '../page.tsx';
 import { useRead } from '../routes.ts';
+import { text as shared } from '../text.ts';
 import { text } from './text.ts';
 import { DeliveryView } from './view.tsx';
 
@@ -20,7 +21,9 @@ export function EventPage() {
             <div className="flex max-w-4xl flex-col gap-4">
               {deliveries.map(({ id, title }) => (
                 <section key={id} className="card flex flex-col gap-5 p-4 sm:p-6">
-                  <h2 className="text-base font-semibold">{title}</h2>
+                  <h2 className="text-base font-semibold">
+                    {shared.delivery}: {title}
+                  </h2>
                   <DeliveryView id={id} />
                 </section>
               ))}

@@ -38,7 +38,6 @@ const text = catalogue(
   },
 );
 
-const THIS_YEAR = yearOf(addisDay(new Date()));
 const MONTHS = 13;
 const DAYS_OF_MONTH = 30;
 
@@ -49,6 +48,8 @@ function yearOf(day: string): number {
   const year = Number(day.slice(0, 4)) - 7;
   return day < newYear(year) ? year - 1 : year;
 }
+
+const THIS_YEAR = yearOf(addisDay(new Date()));
 
 /** The days on which banks are closed, by the months of an Ethiopian year. */
 export function Holidays() {

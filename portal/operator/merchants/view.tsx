@@ -82,7 +82,12 @@ function Links({ merchantId }: { merchantId: string }) {
   return (
     <span className="flex flex-wrap gap-x-3">
       {LISTS.map((list) => (
-        <Link key={list} to={`/${list}`} search={{ merchantId } as never} className="text-brand underline">
+        <Link
+          key={list}
+          to={`/${list}`}
+          search={{ merchantId } as never}
+          className="inline-flex min-h-6 text-brand underline"
+        >
           {text[list]}
         </Link>
       ))}

@@ -29,9 +29,14 @@ const COMMANDS: readonly (readonly [verb: string, name: CommandName])[] = [
 
 /** A settlement: its account, its days, and the decisions. */
 export function SettlementView({ id }: { id: string }) {
+  const { whyNot } = useOperator();
   const endpoint = 'GET /api/ops/settlements/:settlementId';
   const query = useRead(endpoint, { params: { settlementId: id } }, { everyMs: REFRESH_MS });
-  return <Loaded query={query}>{({ data }) => <SettlementDetail settlement={data} />}</Loaded>;
+  return (
+    <Loaded query={query} whyNot={whyNot('settlement.approve')}>
+      {({ data }) => <SettlementDetail settlement={data} />}
+    </Loaded>
+  );
 }
 
 function SettlementDetail({ settlement }: { settlement: Detail }) {

@@ -16,9 +16,14 @@ const REFRESH_MS = 10_000;
 
 /** A withdrawal: why it is reviewed, what was paid before, and the decisions. */
 export function WithdrawalView({ id }: { id: string }) {
+  const { whyNot } = useOperator();
   const endpoint = 'GET /api/ops/withdrawals/:withdrawalId';
   const query = useRead(endpoint, { params: { withdrawalId: id } }, { everyMs: REFRESH_MS });
-  return <Loaded query={query}>{({ data }) => <WithdrawalDetail withdrawal={data} />}</Loaded>;
+  return (
+    <Loaded query={query} whyNot={whyNot('withdrawal.approve')}>
+      {({ data }) => <WithdrawalDetail withdrawal={data} />}
+    </Loaded>
+  );
 }
 
 function WithdrawalDetail({ withdrawal }: { withdrawal: Detail }) {

@@ -1,0 +1,153 @@
+import type { Browser, Page } from 'playwright-core';
+
+import { first } from '../../src/lib/db.ts';
+import { runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
+import { codeOf } from '../portal/console.ts';
+import { PASSWORD } from '../portal/portal.ts';
+import { launchBrowser, openTab } from './browser.ts';
+import { FAILED_ORDER, OTHER_FAILED_ORDER, startConsole, type Console } from './console.ts';
+
+describe('the console of operators', () => {
+  let console: Console;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [console, browser] = await Promise.all([startConsole(), launchBrowser()]);
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await console?.close();
+  });
+
+  const fillReason = async (page: Page, reason: string): Promise<void> =>
+    page.getByRole('textbox', { name: 'Reason' }).fill(reason);
+
+  test('a failed delivery is found by its order number and resent with at most three clicks', async () => {
+    const { page, problems, close, operator } = await console.open(browser, '/test/overview');
+    let clicks = 0;
+    const click = async (selector: string): Promise<void> => {
+      clicks += 1;
+      await page.click(selector);
+    };
+    await click('[type=search]');
+    await page.keyboard.type(FAILED_ORDER);
+    await page.keyboard.press('Enter');
+    await click('main button:text-is("Resend")');
+    await page.keyboard.type('Their server is back');
+    await click('dialog button:text-is("Resend")');
+    await page.waitForSelector('text=Resent: the new attempt appears in the log.');
+    expect(clicks).toBeLessThanOrEqual(3);
+    const resent = await first(
+      console.db,
+      `SELECT d.status, d.resend_reason, a.operator_id, a.reason FROM webhook_delivery d
+       JOIN operator_audit a ON a.resource_id = d.id WHERE d.id = :deliveryId`,
+      console,
+    );
+    const reason = 'Their server is back';
+    expect(resent).toEqual({ status: 'PENDING', resendReason: reason, operatorId: operator.operatorId, reason });
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('all deliveries that match a filter are counted, resent with a reason, and their progress is shown', async () => {
+    const path = `/test/deliveries?checkoutOrderNo=${OTHER_FAILED_ORDER}`;
+    const { page, problems, close } = await console.open(browser, path);
+    const button = page.locator('main button:text-is("Resend all that match")');
+    expect(await button.isDisabled()).toBe(true);
+    await page.waitForSelector('text=Filter by one of the states Dead letter, Failed or Skipped first.');
+    await page.goto(`${console.consoleUrl}${path}&status=DEAD_LETTER`);
+    await button.click();
+    await page.waitForSelector('text=Deliveries that match: 1');
+    await fillReason(page, 'The receiver is back');
+    await page.click('dialog button:text-is("Resend them")');
+    await page.waitForSelector('text=Running');
+    const { db, runInTransaction } = console.fixture;
+    await runResendJobs({ db, runInTransaction, clock: () => new Date(Date.now() + 60_000) }, 20);
+    await page.waitForSelector('dd:text-is("1") >> nth=1');
+    await page.click('dialog button:text-is("Stop")');
+    await page.waitForSelector('text=Stopped');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a role has only its own commands, and reads whom to ask for the others', async () => {
+    const { page, problems, close } = await console.open(browser, '/live/queue?kind=KYC', {
+      expected: /status of 403/,
+    });
+    await page.click('tbody a');
+    const approve = page.locator('dialog button:text-is("Approve")');
+    await approve.waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    await page.waitForSelector('text=Ask somebody with the role admin');
+    await page.goto(`${console.consoleUrl}/test/queue?kind=SETTLEMENT_APPROVAL`);
+    await page.click('tbody a');
+    await page.waitForSelector('text=Ask somebody with the role finance');
+    await page.goto(`${console.consoleUrl}/test/operators`);
+    expect(await page.locator('main button:text-is("New operator")').isDisabled()).toBe(true);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('an operator signs in with a code, approves an application from the queue, and signs out', async () => {
+    const { consoleUrl, scope } = console;
+    const known = await console.open(browser, '/live/queue', { role: 'admin' });
+    const { email, secret } = known.operator;
+    await known.close();
+    const { page, problems, close } = await openTab(browser, { origins: [consoleUrl] });
+    await page.goto(`${consoleUrl}/live/queue`);
+    await page.waitForURL('**/sign-in?**');
+    await page.fill('[name=email]', email);
+    await page.fill('[name=password]', PASSWORD);
+    await page.press('[name=password]', 'Enter');
+    await page.fill('[name=code]', codeOf(secret, 1));
+    await page.press('[name=code]', 'Enter');
+    await page.waitForURL(`${consoleUrl}/live/queue`);
+    await page.click('text=Application to decide');
+    await page.waitForSelector('text=What the merchant declares');
+    await page.waitForSelector('text=Abyssinia Coffee Trading PLC');
+    await page.click('dialog button:text-is("Approve")');
+    await page.getByRole('textbox', { name: 'Tier' }).fill('nothing');
+    await page.click('dialog dialog button:text-is("Approve")');
+    await page.waitForSelector('text=A whole number.');
+    await page.getByRole('textbox', { name: 'Tier' }).fill('1');
+    await fillReason(page, 'The documents agree');
+    await page.click('dialog dialog button:text-is("Approve")');
+    await page.waitForSelector('text=Nothing waits for an operator.');
+    const decided = await first(
+      console.db,
+      `SELECT status, tier FROM kyc_application WHERE merchant_id = :merchantId AND environment = 'live'`,
+      scope,
+    );
+    expect(decided).toEqual({ status: 'APPROVED', tier: 1 });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.click('text=Sign out');
+    await page.waitForURL('**/sign-in');
+    expect(problems.filter((problem) => !problem.includes('status of 401'))).toEqual([]);
+    await close();
+  });
+
+  test('finance approves a settlement, and its history names who did', async () => {
+    const { page, problems, close } = await console.open(browser, '/test/settlements', { role: 'finance' });
+    await page.click('tbody a');
+    await page.click('dialog button:text-is("Approve")');
+    await page.click('dialog dialog button:text-is("Approve")');
+    await page.waitForSelector('dialog button:text-is("Mark as sent")');
+    await page.waitForSelector('text=Decisions of operators');
+    await page.waitForSelector('text=The finance');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('addresses without an environment, and what is of the other one, lead to the right page', async () => {
+    const { page, close } = await console.open(browser, '/test/overview');
+    await page.goto(`${console.consoleUrl}/deliveries/${console.deliveryId}`);
+    await page.waitForURL(`**/test/deliveries/${console.deliveryId}`);
+    await page.goto(`${console.consoleUrl}/live/deliveries/${console.deliveryId}`);
+    await page.click('text=open it there');
+    await page.waitForURL(`**/test/deliveries/${console.deliveryId}`);
+    await page.goto(`${console.consoleUrl}/test/events/${console.eventId}`);
+    await page.waitForSelector('text=Attempt 1');
+    await close();
+  });
+});

@@ -1,0 +1,63 @@
+import type { Browser } from 'playwright-core';
+
+import { launchBrowser } from './browser.ts';
+import { FAILED_ORDER, startConsole, type Console } from './console.ts';
+import { inspectScreen, untranslated } from './portal.ts';
+
+describe('every screen of the console', () => {
+  let console: Console;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [console, browser] = await Promise.all([startConsole(), launchBrowser()]);
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await console?.close();
+  });
+
+  const screens = (): Record<string, string> => {
+    const { deliveryId, eventId, scope } = console;
+    return {
+      overview: '/test/overview',
+      queue: '/test/queue',
+      stalled: '/test/stalled',
+      proposals: '/test/proposals',
+      find: `/test/find?q=${FAILED_ORDER}`,
+      transactions: '/test/transactions',
+      withdrawals: '/test/withdrawals',
+      settlements: '/test/settlements',
+      deliveries: '/test/deliveries',
+      'delivery-drawer': `/test/deliveries?open=${deliveryId}`,
+      delivery: `/test/deliveries/${deliveryId}`,
+      event: `/test/events/${eventId}`,
+      merchants: '/test/merchants',
+      merchant: `/test/merchants/${scope.merchantId}`,
+      verification: `/live/kyc/${scope.merchantId}`,
+      'bank-account': `/test/bank-accounts/${scope.merchantId}`,
+      reconciliation: '/test/reconciliation',
+      discrepancies: '/test/discrepancies',
+      receipts: '/test/receipts',
+      holidays: '/test/holidays',
+      operators: '/test/operators',
+      audit: '/test/audit',
+    };
+  };
+
+  test.each(['en', 'am'] as const)(
+    'has no fault of accessibility and no error, in %s',
+    async (language) => {
+      const tab = await console.open(browser, '/test/overview', { language, role: 'admin' });
+      const found: string[] = [];
+      for (const [name, path] of Object.entries(screens())) {
+        await tab.page.goto(console.consoleUrl + path);
+        found.push(...(await inspectScreen(tab, `console-${name}-${language}`)));
+        if (language === 'am') found.push(...(await untranslated(tab)).map((label) => `${name} has "${label}"`));
+      }
+      expect(found).toEqual([]);
+      expect(tab.problems).toEqual([]);
+      await tab.close();
+    },
+    480_000,
+  );
+});

@@ -1,0 +1,77 @@
+import type { Browser } from 'playwright-core';
+
+import type { OperatorRole } from '../../src/http/route.ts';
+import { first, rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { signInOperator, type SignedInOperator } from '../portal/console.ts';
+import { submitFilledIn } from '../support/application.ts';
+import { buildAttempt, buildSession, PAID } from '../support/build.ts';
+import { failDelivery } from '../support/failed-delivery.ts';
+import { linkAccount, requestSettlement } from '../support/settlements.ts';
+import { openTab, type Tab, type TabOptions } from './browser.ts';
+import { startPortal, type Portal } from './portal.ts';
+
+type OpenOptions = Partial<TabOptions> & { language?: 'en' | 'am'; role?: OperatorRole };
+
+/** The orders whose deliveries have failed. */
+export const [FAILED_ORDER, OTHER_FAILED_ORDER] = ['ABY-02959', 'ABY-02960'] as const;
+
+export type Console = Omit<Portal, 'open'> & {
+  deliveryId: string;
+  eventId: string;
+  /** A tab in which an operator, of support unless given, has signed in, in this language, at a path of the console. */
+  open: (browser: Browser, path: string, options?: OpenOptions) => Promise<Tab & { operator: SignedInOperator }>;
+};
+
+/** Starts the console with its pages: a failed delivery, a settlement to approve, and an application of live to decide. */
+export async function startConsole(): Promise<Console> {
+  const { open: _, ...portal } = await startPortal({ payments: 6 });
+  const { db, fixture, scope, consoleUrl } = portal;
+  await subscribe(portal);
+  await buildFailedDelivery(portal, OTHER_FAILED_ORDER);
+  const delivery = await buildFailedDelivery(portal, FAILED_ORDER);
+  await linkAccount(fixture, scope);
+  await requestSettlement(fixture, scope, { amount: 5_000n });
+  await submitFilledIn(fixture, { ...scope, environment: 'live' });
+  const operators = new Map<OperatorRole, SignedInOperator>();
+  const operatorOf = async (role: OperatorRole): Promise<SignedInOperator> => {
+    const operator = operators.get(role) ?? (await signInOperator({ db, consoleUrl }, role));
+    operators.set(role, operator);
+    return operator;
+  };
+  return {
+    ...portal,
+    ...delivery,
+    open: async (browser, path, { language = 'en', role = 'support', ...options } = {}) => {
+      const operator = await operatorOf(role);
+      const tab = await openTab(browser, { origins: [consoleUrl], ...options });
+      const cookies = [...operator.cookies].map(([name, value]) => ({ name, value, url: consoleUrl }));
+      await tab.page.context().addCookies(cookies);
+      await tab.page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
+      await tab.page.goto(consoleUrl + path);
+      await tab.page.waitForSelector('main h1');
+      return { ...tab, operator };
+    },
+  };
+}
+
+const subscribe = async ({ db, scope }: Omit<Portal, 'open'>) =>
+  rows(
+    db,
+    `INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, secret, secret_hint)
+     VALUES (:id, :merchantId, :environment, 'https://shop.example.et/hooks', '{payment.succeeded}', '\\x00', 'hint')`,
+    { ...scope, id: newId('whs') },
+  );
+
+/** A paid order whose event could not be delivered. */
+async function buildFailedDelivery({ db, fixture, scope }: Omit<Portal, 'open'>, checkoutOrderNo: string) {
+  const { sessionId } = await buildSession(fixture, scope, { checkoutOrderNo });
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+  fixture.provider.returns(PAID);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  const sql = 'SELECT id AS delivery_id, event_id FROM webhook_delivery ORDER BY created_at DESC, id DESC LIMIT 1';
+  const delivery = await first<{ deliveryId: string; eventId: string }>(db, sql);
+  if (!delivery) throw new Error('the payment has no delivery');
+  await failDelivery(db, delivery.deliveryId);
+  return delivery;
+}
