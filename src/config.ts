@@ -190,7 +190,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   const { API_KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...settings } = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopback = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production && usesSecrets) rejectLocalDefaults(env, allowLoopback);
+  if (production && usesSecrets) rejectLocalDefaults(withFiles(Settings, env), allowLoopback);
   if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
   checkProviders(settings, production);
   const { KYC_DOCUMENTS_DIR, REPORTS_DIR } = settings;

@@ -1,4 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { readConfig } from '../src/config.ts';
 
@@ -163,6 +166,21 @@ describe('settings', () => {
     const production = { ...REQUIRED, MESKOT_MODE: 'production' };
     expect(() => readConfig(production)).toThrow('refuses to start');
     expect(readConfig(production, { usesSecrets: false })).toMatchObject({ production: true });
+  });
+
+  test('may all be in files in production', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meskot-settings-'));
+    const given = { ...OWN, PORTAL_URL: 'https://portal.example.et', SMTP_URL: 'smtps://shop:word@smtp.example.et' };
+    const inFiles = Object.entries(given).map(([name, value]) => {
+      const path = join(folder, name);
+      writeFileSync(path, `${value}\n`);
+      return [`${name}_FILE`, path];
+    });
+    const production = { ...REQUIRED, MESKOT_MODE: 'production' };
+    expect(readConfig({ ...production, ...Object.fromEntries(inFiles) })).toEqual(
+      readConfig({ ...production, ...given }),
+    );
+    rmSync(folder, { recursive: true });
   });
 
   test('contain a public simulator URL in production only if SIMULATOR_PUBLIC_URL is set', () => {
