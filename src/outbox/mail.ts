@@ -36,9 +36,22 @@ export async function enqueueMail(trx: Trx, keyRing: KeyRing, { recipient, subje
 /** Sends one mail. Rejects when the server does not accept it. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
+/** For each step of sending. A server that hangs also delays the end of its process. */
+const TIMEOUT_MS = 10_000;
+
+function openTransport(url: string, timeoutMs: number) {
+  const timeouts = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, dnsTimeout: timeoutMs };
+  return createTransport({ url, ...timeouts, socketTimeout: timeoutMs });
+}
+
+/** Connects to a mail server, and signs in if the URL has a user. Sends nothing. Rejects with nodemailer's error. */
+export async function tryMailServer(url: string, timeoutMs: number): Promise<void> {
+  await openTransport(url, timeoutMs).verify();
+}
+
 /** Sends by a mail server: `smtps://user:password@smtp.example.et`. */
 export function createSmtp(url: string, from: string): SendMail {
-  const transport = createTransport(url);
+  const transport = openTransport(url, TIMEOUT_MS);
   return async ({ recipient: to, subject, text }) => void (await transport.sendMail({ from, to, subject, text }));
 }
 

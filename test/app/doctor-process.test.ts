@@ -59,6 +59,7 @@ test('production over TLS is right: exit code 0, and each certificate with the d
     'TELEBIRR callbacks': callbacks,
     'CBE_BIRR callbacks': callbacks,
     'AWASH callbacks': callbacks,
+    mail: expect.stringContaining('No mail server is set'),
   });
   expect([exitCode, findings.filter(({ status }) => status === 'wrong')]).toEqual([0, []]);
   const found = Object.fromEntries(findings.map((one) => [one.name, one.found]));

@@ -32,6 +32,7 @@ test('where all is right every check is ok, and the exit code is 0', async () =>
     'Temporal schedule',
     'disk of KYC_DOCUMENTS_DIR',
     'disk of REPORTS_DIR',
+    'mail',
     'public address',
     ...['settings', 'service', 'clock', 'provider key', 'key', 'query', 'payout query', 'callbacks'].map(
       (name) => `TELEBIRR ${name}`,

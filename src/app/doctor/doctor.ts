@@ -7,6 +7,7 @@ import { checkChannel } from './channel.ts';
 import { type DoctorParts, type Finding, hasWrong } from './check.ts';
 import { checkDatabase } from './database.ts';
 import { checkDisks, checkEgress } from './machine.ts';
+import { checkMail } from './mail.ts';
 import { checkPublicAddress } from './public-address.ts';
 import { readSettings, settingsFindings } from './settings.ts';
 import { checkTemporal } from './temporal.ts';
@@ -51,6 +52,7 @@ async function examine({ env, clock = systemClock, project }: Machine, named: Li
       unless('TEMPORAL_ADDRESS', checkTemporal),
       checkDisks(parts),
       checkEgress(parts),
+      unless('SMTP_URL', checkMail),
       unless('PUBLIC_BASE_URL', checkPublicAddress),
       ...channels.map((channel) => checkChannel({ ...parts, channel }, named.length > 0)),
     ]);

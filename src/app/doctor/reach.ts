@@ -16,7 +16,7 @@ const BODY_BYTES_MAX = 65_536;
 /** A server, and the setting that names it. */
 export type Server = { host: string; port: number; setting: string };
 
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'smtps:': 465, 'smtp:': 587 };
 
 export function serverOf(url: string, setting: string): Server {
   const { hostname, port, protocol } = new URL(url);
