@@ -2,6 +2,8 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../../activities/index.ts';
 import { deleteOldRequests } from '../access/request-log.ts';
+import { deleteOldSessions } from '../access/users/sessions.ts';
+import { deleteOldTokens } from '../access/users/tokens.ts';
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { createRegistry, type Registry } from '../http/metrics.ts';
@@ -13,7 +15,7 @@ import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { createSmtp, sendMails } from '../outbox/mail.ts';
+import { createSmtp, deleteOldMails, sendMails } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay, type Relay } from '../outbox/relay.ts';
@@ -195,6 +197,15 @@ function createSending(config: Config, { db, log, registry }: { db: Database; lo
 
 const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
 
+/** What is deleted once it is old, and how often. Each function has its own age. */
+const DELETIONS = [
+  ['idempotency keys', MINUTE_MS, deleteOldIdempotencyKeys],
+  ['logged requests', MINUTE_MS, deleteOldRequests],
+  ['sessions of people', HOUR_MS, deleteOldSessions],
+  ['tokens of people', HOUR_MS, deleteOldTokens],
+  ['mails', HOUR_MS, deleteOldMails],
+] as const;
+
 /** The worker's jobs that depend on the time and need no Temporal. */
 function timedJobs(
   config: Config,
@@ -213,8 +224,7 @@ function timedJobs(
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     ...mailJobs(config, deps),
-    job('delete old logged requests', MINUTE_MS, (stopping) => deleteOldRequests(db, stopping)),
-    job('delete old idempotency keys', MINUTE_MS, (stopping) => deleteOldIdempotencyKeys(db, stopping)),
+    ...DELETIONS.map(([what, everyMs, run]) => job(`delete old ${what}`, everyMs, (stopping) => run(db, stopping))),
     job('delete old requests of built-in receivers', HOUR_MS, () => deleteOldReceived(deps)),
     job('warn of expiring credentials', DAY_MS, () =>
       warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),

@@ -8,9 +8,12 @@ const REMOVABLE = [
   'external_reference',
   'holiday',
   'idempotency_key',
+  'mail',
   'outbox',
   'request_log',
   'sandbox_receiver_request',
+  'user_session',
+  'user_token',
 ];
 
 /** Append-only tables: events, decisions, signed bytes, and rules, which are changed by adding another row. */

@@ -1,7 +1,8 @@
 import { createTransport } from 'nodemailer';
 
 import { decrypt, encrypt, type KeyRing } from '../lib/crypto.ts';
-import { first, insertRow, rows, type Database, type Trx } from '../lib/db.ts';
+import { first, insertRow, rows, type Database, type Queryable, type Trx } from '../lib/db.ts';
+import { deleteInBatches } from '../lib/delete-in-batches.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
@@ -82,4 +83,9 @@ export async function sendMails({ db, keyRing, send, log }: SenderDeps, stopping
 export async function listMails(db: Database, keyRing: KeyRing): Promise<(Mail & { createdAt: Date })[]> {
   const found = await rows<MailRow>(db, `SELECT * FROM mail ORDER BY created_at DESC, id DESC LIMIT ${LISTED_MAX}`);
   return found.map(({ id, body, ...mail }) => ({ ...mail, text: body ? decrypt(keyRing, scopeOf(id), body) : '' }));
+}
+
+/** Deletes mails of more than 30 days ago: sent ones, and those that were given up. For a periodic job. */
+export async function deleteOldMails(db: Queryable, stopping?: AbortSignal): Promise<number> {
+  return deleteInBatches(db, { table: 'mail', where: "created_at < now() - interval '30 days'" }, stopping);
 }

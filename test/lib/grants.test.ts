@@ -107,8 +107,12 @@ describe('the application', () => {
       'external_reference',
       'holiday',
       'idempotency_key',
+      'mail',
       'outbox',
       'request_log',
+      'sandbox_receiver_request',
+      'user_session',
+      'user_token',
     ]);
   });
 

@@ -5,6 +5,7 @@ import type { OperatorRole } from '../../http/route.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
 import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { deleteInBatches } from '../../lib/delete-in-batches.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { LiveRequirements } from '../authenticate.ts';
@@ -194,4 +195,10 @@ export async function switchMerchant(
                WHERE s.id = :sessionId AND s.audience = 'portal' AND m.user_id = :userId AND m.merchant_id = :merchantId AND m.removed_at IS NULL
                RETURNING 1`;
   if ((await rows(trx, sql, { sessionId, userId, merchantId })).length === 0) throw notFound('merchant');
+}
+
+/** Deletes the sessions that ended more than 30 days ago; returns how many. For a periodic job. */
+export async function deleteOldSessions(db: Queryable, stopping?: AbortSignal): Promise<number> {
+  const where = "least(ended_at, idle_until, expires_at) < now() - interval '30 days'";
+  return deleteInBatches(db, { table: 'user_session', where }, stopping);
 }

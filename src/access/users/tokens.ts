@@ -4,6 +4,7 @@ import type { MemberRole } from '../../http/people.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
 import { first, insertRow, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { deleteInBatches } from '../../lib/delete-in-batches.ts';
 import { newId } from '../../lib/ids.ts';
 
 const TOKEN_BYTES = 32;
@@ -71,4 +72,10 @@ export async function useToken(trx: Trx, { purpose, token, at }: Presented): Pro
 export async function revokeTokens(trx: Trx, userId: string, at: Date): Promise<void> {
   const sql = `UPDATE user_token SET revoked_at = :at WHERE user_id = :userId AND used_at IS NULL AND revoked_at IS NULL`;
   await rows(trx, sql, { userId, at });
+}
+
+/** Deletes the tokens that were used, revoked or expired more than 30 days ago; returns how many. For a periodic job. */
+export async function deleteOldTokens(db: Queryable, stopping?: AbortSignal): Promise<number> {
+  const where = "least(used_at, revoked_at, expires_at) < now() - interval '30 days'";
+  return deleteInBatches(db, { table: 'user_token', where }, stopping);
 }
