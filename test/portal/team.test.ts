@@ -176,6 +176,8 @@ test('a business signs up with a confirmed address and gets its first sandbox ke
   expect(listed.status).toBe(200);
   const me = await browser.send('GET', '/api/portal/me');
   expect(me.body.data).toMatchObject({ role: 'owner', merchant: { name: 'Abebe <Shop>', liveEnabled: false } });
+  const { data: changes } = (await browser.send('GET', '/api/portal/audit')).body;
+  expect(changes).toMatchObject([{ action: 'key.create', actorName: 'Abebe Kebede', environment: 'sandbox' }]);
   const known = await openBrowser(portal.url).post('/sign-up', form);
   expect(known.status).toBe(200);
   expect(await linkTo(form.email)).toBe('/sign-in');

@@ -73,6 +73,12 @@ async function startSignUp(
   });
 }
 
+/** Who makes a change by a page, for the audit log. */
+function requestOf(ctx: Context, { id: actor }: { id: string }, occurredAt: Date) {
+  const { requestId } = ctx.state as RequestState;
+  return { actor, address: ctx.ip, requestId, occurredAt };
+}
+
 type NewAccount = { path: string; token: string; wrong?: string | undefined; more?: Html | null };
 
 /** Asks for the password of a new account. */
@@ -96,13 +102,18 @@ async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
   const { email, details } = found;
   const wrong = passwordProblem(ctx, password, [email, details.name]);
   if (wrong) return sendNewAccount(ctx, { path: CONFIRM_PATH, token, wrong });
-  const created = await deps.runInTransaction(async ({ trx }) => {
+  const created = await deps.runInTransaction(async (tx) => {
+    const { trx } = tx;
     if (!(await useToken(trx, presented)) || (await findUserByEmail(trx, email))) return null;
     const user = await createUser(trx, { email, name: details.name, password });
     const { id: merchantId } = await onboardMerchant(trx, { name: details.businessName });
     await setMembership(trx, { userId: user.id, merchantId, role: 'owner' });
     const key = { merchantId, environment: 'sandbox', kind: 'secret', createdBy: user.id } as const;
-    return { user, ...(await createKey({ trx, pepper: deps.pepper, clock: () => at }, key)) };
+    const made = await createKey({ trx, pepper: deps.pepper, clock: () => at }, key);
+    const after = { name: made.key.name, kind: made.key.kind };
+    const change = { action: 'key.create', resourceId: made.key.id, before: null, after } as const;
+    await recordMerchantAudit(tx, { ...requestOf(ctx, user, at), ...change, merchantId, environment: 'sandbox' });
+    return { user, ...made };
   });
   if (!created) return sendOutdated(ctx);
   await beginSession(deps, ctx, created.user);
@@ -142,10 +153,9 @@ export function addInvitation(router: Router, deps: PageDeps): void {
       if (!(await useToken(trx, { purpose: 'invitation', token, at: deps.clock() }))) return null;
       const user = existing ?? (await createUser(trx, { email, name, password }));
       await setMembership(trx, { userId: user.id, merchantId, role });
-      const { requestId } = ctx.state as RequestState;
-      const request = { actor: user.id, address: ctx.ip, requestId, occurredAt: deps.clock() };
-      const joined = { resourceId: user.id, before: null, after: { email, role } };
-      await recordMerchantAudit(tx, { ...request, ...joined, merchantId, environment: null, action: 'member.join' });
+      const change = { action: 'member.join', resourceId: user.id, before: null, after: { email, role } } as const;
+      const by = requestOf(ctx, user, deps.clock());
+      await recordMerchantAudit(tx, { ...by, ...change, merchantId, environment: null });
       if (session && existing) await switchMerchant(trx, { sessionId: session.id, userId: user.id, merchantId });
       return user;
     });
