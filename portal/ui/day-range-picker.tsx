@@ -84,7 +84,8 @@ export function DayRangePicker({ value, onChange }: { value: Days | null; onChan
         <RangeCalendar
           key={name}
           aria-label={text.days}
-          maxValue={now}
+          // In the shown calendar: React Aria would show the month of a limit in the limit's own one.
+          maxValue={toCalendar(now, system)}
           defaultFocusedValue={value ? parseDate(value.endDate) : now}
           defaultValue={value && { start: parseDate(value.startDate), end: parseDate(value.endDate) }}
           onChange={({ start, end }) =>

@@ -69,9 +69,17 @@ export const formatDay = (day: string): string => inOneLine(dayText(day));
 
 const inOneLine = ({ main, other }: DayText): string => (other === null ? main : `${main} (${other})`);
 
+/** A day written YYYY-MM-DD, in the Gregorian calendar whichever the person has chosen. */
+export const formatGregorianDay = (day: string): string => formatParts(noonOf(day), DAY, GREGORIAN_LOCALE);
+
 /** A day written YYYY-MM-DD, in the Ethiopian calendar whichever the person has chosen. */
-export const formatEthiopianDay = (day: string): string =>
-  formatParts(new Date(`${day}T12:00:00+03:00`), DAY, ETHIOPIAN_LOCALE);
+export const formatEthiopianDay = (day: string): string => formatParts(noonOf(day), DAY, ETHIOPIAN_LOCALE);
+
+/** The year of a day in the Ethiopian calendar. */
+export const ethiopianYear = (day: string): string => formatParts(noonOf(day), { year: 'numeric' }, ETHIOPIAN_LOCALE);
+
+/** The name of the day of the week. */
+export const formatWeekday = (day: string): string => formatParts(noonOf(day), { weekday: 'long' }, GREGORIAN_LOCALE);
 
 /** The month of a day, by its name and year. */
 export const formatMonth = (day: string, locale: string): string =>

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { addisDay } from '../../../src/lib/dates.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -8,7 +9,7 @@ import { Empty, failureText, Loaded } from '../../ui/feedback.tsx';
 import { formatCount, formatDay } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Day, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { headers, useChange, useRead, type ReportRow } from '../routes.ts';
 import type { ReportSearch } from './search.ts';
@@ -49,7 +50,7 @@ const COLUMNS: readonly Column<ReportRow>[] = [
     id: 'expiresAt',
     header: text.expiresAt,
     narrow: 'none',
-    cell: ({ expiresAt }) => expiresAt && formatDay(expiresAt.slice(0, 10)),
+    cell: ({ expiresAt }) => expiresAt && <Day day={addisDay(new Date(expiresAt))} />,
   },
   { id: 'file', header: text.file, narrow: 'second', cell: (row) => <File row={row} /> },
 ];

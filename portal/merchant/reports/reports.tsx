@@ -6,13 +6,13 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { ChoiceFilter, ListFilter } from '../../ui/filters.tsx';
-import { formatDay, formatEthiopianDay } from '../../ui/format.ts';
 import { listOf } from '../../ui/search-params.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { headers, useChange } from '../routes.ts';
 import { History } from './history.tsx';
+import { otherDays, periodName } from './period-name.ts';
 import { PERIODS } from './period.ts';
 import { KINDS, type ReportSearch } from './search.ts';
 import { Sums } from './sums.tsx';
@@ -44,7 +44,6 @@ function Choices({ wanted, onChange }: ChoicesProps) {
   const { kind, calendar, period, days, status, channel } = wanted;
   const { startDate, endDate } = days;
   const kinds = KINDS.filter((one) => one === 'payments' || may('reports:money'));
-  const dayText = calendar === 'ethiopian' ? formatEthiopianDay : formatDay;
   const step = (day: string): void => onChange({ date: day });
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
@@ -71,9 +70,10 @@ function Choices({ wanted, onChange }: ChoicesProps) {
       />
       <span className="inline-flex items-center">
         <IconButton icon="left" label={text.before} onClick={() => step(addDays(startDate, -1))} />
-        <strong className="font-semibold" aria-live="polite">
-          {startDate === endDate ? dayText(startDate) : `${dayText(startDate)} – ${dayText(endDate)}`}
-        </strong>
+        <span aria-live="polite">
+          <strong className="font-semibold">{periodName(wanted)}</strong>
+          <span className="block text-xs text-quiet">{otherDays(wanted)}</span>
+        </span>
         <IconButton icon="right" label={text.after} onClick={() => step(addDays(endDate, 1))} />
       </span>
       <ListFilter

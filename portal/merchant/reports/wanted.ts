@@ -3,6 +3,7 @@ import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { addressOf } from '../../ui/call.ts';
+import { pickerCalendar } from '../../ui/format.ts';
 import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
 import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
@@ -16,8 +17,9 @@ export const STATUSES = {
   settlements: SETTLEMENT_STATUSES.map((one) => [one, SETTLEMENT_STATES[one]] as const),
 } as const;
 
-/** What the address asks for, with its defaults, and its days. */
-export function reportOf({ kind = 'payments', calendar = 'gregorian', period = 'month', ...rest }: ReportSearch) {
+/** What the address asks for, with its defaults, the calendar's of the person, and its days. */
+export function reportOf({ kind = 'payments', period = 'month', ...rest }: ReportSearch) {
+  const calendar = rest.calendar ?? (pickerCalendar() === 'ethiopic' ? 'ethiopian' : 'gregorian');
   const date = rest.date ?? addisDay(new Date());
   const { status, channel } = rest;
   return { kind, calendar, period, date, status, channel, days: periodOf(date, { period, calendar }) };

@@ -1,5 +1,5 @@
 import { Facts } from '../../ui/facts.tsx';
-import { formatDay } from '../../ui/format.ts';
+import { formatDay, formatWeekday } from '../../ui/format.ts';
 import type { SettlementQuote } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -25,7 +25,8 @@ export function ExpectedDays({ days: { effectiveDate, earliestExpected, expected
           <ul className="list-inside list-disc">
             {dateReasons.map(({ date, reason, provisional }) => (
               <li key={`${date} ${reason}`}>
-                {reason}
+                {formatWeekday(date)}, {formatDay(date)}
+                {whyOf(reason)}
                 {provisional && ` (${text.provisional})`}
               </li>
             ))}
@@ -34,4 +35,12 @@ export function ExpectedDays({ days: { effectiveDate, earliestExpected, expected
       )}
     </>
   );
+}
+
+/** Why a day does not count, without the day that the reason repeats; nothing for the days of a weekend. */
+function whyOf(reason: string): string {
+  const why = /^(.+), \w+ \d{1,2} \w+ \d{4}$/.exec(reason)?.[1];
+  if (why === undefined) return '';
+  const hour = /^requested after (\d+:\d+)$/.exec(why)?.[1];
+  return ` – ${hour === undefined ? why : text.late(hour)}`;
 }

@@ -1,0 +1,101 @@
+import type { Browser, Page } from 'playwright-core';
+
+import { rows } from '../../src/lib/db.ts';
+import { launchBrowser } from './browser.ts';
+import { startPortal, type Portal } from './portal.ts';
+
+/** Years and months of the Gregorian calendar, as these pages write them. */
+const GREGORIAN = /\b202[5-9]\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\b(?= \d)/;
+const SCREENS = [
+  'overview',
+  'transactions',
+  'balance',
+  'withdrawals',
+  'settlements',
+  'reports',
+  'reports?period=quarter',
+  'webhooks',
+  'events',
+  'requests',
+  'audit',
+  'keys',
+  'get-started',
+  'channels',
+  'verification',
+  'bank-account',
+  'team',
+  'security',
+  'profile',
+];
+
+describe('the Ethiopian calendar', () => {
+  let portal: Portal;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 4 }), launchBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.close();
+  });
+
+  /** The owner's page, with dates in this calendar. */
+  async function openWith(calendar: string): Promise<{ page: Page; close: () => Promise<void> }> {
+    const tab = await portal.open(browser, '/test/profile', { role: 'owner', expected: /404/ });
+    await rows(portal.db, `UPDATE user_account SET calendar = :calendar`, { calendar });
+    return tab;
+  }
+  const go = async (page: Page, screen: string): Promise<void> => {
+    await page.goto(`${portal.url}/test/${screen}`);
+    await page.waitForSelector('main h1');
+    await page.waitForSelector('.skeleton', { state: 'detached' });
+  };
+
+  test('is the only one on every screen for a person who reads it', async () => {
+    const { page, close } = await openWith('ethiopic');
+    const found: string[] = [];
+    for (const screen of SCREENS) {
+      await go(page, screen);
+      const lines = (await page.locator('main').innerText()).split('\n');
+      found.push(...lines.filter((line) => GREGORIAN.test(line)).map((line) => `${screen}: ${line}`));
+    }
+    expect(found).toEqual([]);
+    await close();
+  }, 240_000);
+
+  test('names the month and the fiscal quarter of a report', async () => {
+    const { page, close } = await openWith('ethiopic');
+    const nameOf = async (query: string): Promise<string> => {
+      await go(page, `reports?${query}`);
+      return page.locator('main strong').first().innerText();
+    };
+    expect(await nameOf('date=2026-11-23')).toBe('Hedar 2019');
+    expect(await nameOf('date=2026-09-07')).toBe('Nehasse 2018');
+    expect(await nameOf('period=quarter&date=2026-07-08')).toBe('Quarter 1 of fiscal year 2019');
+    expect(await nameOf('period=quarter&date=2026-11-23')).toBe('Quarter 2 of fiscal year 2019');
+    expect(await nameOf('period=quarter&date=2026-07-07')).toBe('Quarter 4 of fiscal year 2018');
+    expect(await nameOf('calendar=gregorian&period=quarter&date=2026-11-23')).toBe('Quarter 4 of 2026');
+    await close();
+  });
+
+  test('is that of the picker of days, which has the thirteenth month', async () => {
+    const { page, close } = await openWith('ethiopic');
+    await go(page, 'transactions');
+    await page.click('main button:has-text("Date")');
+    await page.click('text=Choose days');
+    const select = page.getByLabel('Whole month');
+    await select.waitFor();
+    const title = await page.locator('table[role=grid]').getAttribute('aria-label');
+    expect(title).toMatch(/^Days, \w+ 20\d\d AM$/);
+    expect(title).not.toMatch(GREGORIAN);
+    const months = (await select.locator('option').allTextContents()).filter((month) => month.startsWith('Pagumen'));
+    expect(months).toHaveLength(1);
+    await select.selectOption({ label: months[0] ?? '' });
+    await page.waitForURL(/startDate=\d{4}-09-\d\d&endDate=\d{4}-09-\d\d/);
+    const query = new URL(page.url()).searchParams;
+    const days = (Date.parse(query.get('endDate') ?? '') - Date.parse(query.get('startDate') ?? '')) / 86_400_000 + 1;
+    expect([5, 6]).toContain(days);
+    await close();
+  });
+});
