@@ -59,6 +59,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'statement_row',
   ],
   reports: ['report'],
+  portal: ['saved_view'],
 };
 const OWNER_OF = new Map(
   Object.entries(OWNERS).flatMap(([room, tables]) => tables.map((table) => [table, room] as const)),

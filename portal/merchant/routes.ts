@@ -42,6 +42,7 @@ type CreatedKey = z.output<typeof portal.CreatedKey>;
 export type LoggedCall = z.output<typeof LoggedRequest>;
 export type AuditedChange = z.output<typeof portal.MerchantAuditEntry>;
 export type TeamMember = z.output<typeof portal.Member>;
+export type SavedView = z.output<typeof portal.SavedView>;
 export type MemberInvitation = z.output<typeof portal.MemberInvitation>;
 export type Kyc = z.output<typeof kyc.Kyc>;
 
@@ -112,6 +113,10 @@ type Routes = {
   'POST /api/portal/team/invitations/:invitationId/revoke': null;
   'PATCH /api/portal/team/:userId': TeamMember;
   'DELETE /api/portal/team/:userId': null;
+  'GET /api/portal/views': SavedView[];
+  'POST /api/portal/views': SavedView;
+  'PATCH /api/portal/views/:viewId': SavedView;
+  'DELETE /api/portal/views/:viewId': null;
   'GET /api/portal/sessions': PersonSession[];
   'POST /api/portal/sessions/:sessionId/end': null;
   'POST /api/portal/sessions/end-all': null;

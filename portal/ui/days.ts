@@ -9,5 +9,8 @@ export function daysAgo([from, until]: readonly [number, number]): Days {
   return { startDate: addDays(today, -from), endDate: addDays(today, -until) };
 }
 
+/** How long ago the Monday of this week in Addis Ababa was, in days. */
+export const daysSinceMonday = (): number => (new Date(addisDay(new Date())).getUTCDay() + 6) % 7;
+
 /** The last days up to today. */
 export const lastDays = (count: number): Days => daysAgo([count - 1, 0]);

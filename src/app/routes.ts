@@ -45,6 +45,7 @@ import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
 import { streamRoutes } from '../portal/streams.ts';
 import { teamRoutes } from '../portal/team-routes.ts';
+import { viewRoutes } from '../portal/view-routes.ts';
 import { secondPersonRoutes } from '../portal/withdrawal-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
@@ -128,7 +129,15 @@ const OPERATOR_ROUTES = [
 ];
 
 /** Those that only the portal serves. */
-const PEOPLE_ROUTES = [portalRoutes, teamRoutes, keyRoutes, secondPersonRoutes, merchantAuditRoutes, streamRoutes];
+const PEOPLE_ROUTES = [
+  portalRoutes,
+  teamRoutes,
+  keyRoutes,
+  secondPersonRoutes,
+  merchantAuditRoutes,
+  streamRoutes,
+  viewRoutes,
+];
 
 type RouteParts = {
   db: Database;

@@ -10,6 +10,7 @@ const REMOVABLE = [
   'idempotency_key',
   'mail',
   'outbox',
+  'saved_view',
   'request_log',
   'sandbox_receiver_request',
   'user_session',

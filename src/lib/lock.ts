@@ -14,7 +14,8 @@ export type LockKind =
   | 'payout_reference'
   | 'resend_job'
   | 'settlement'
-  | 'team';
+  | 'team'
+  | 'views';
 
 /**
  * Waits until no other transaction holds the lock of this kind and id, then holds it until the transaction ends. It only

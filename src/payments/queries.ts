@@ -100,13 +100,19 @@ export type TransactionSort = z.output<typeof TransactionExportQuery>['sort'];
 
 /** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope &
-  Omit<FilterQuery, 'startDate' | 'endDate' | 'status'> & { range: DayRange; statuses: TransactionStatus[] | null };
+  Omit<FilterQuery, 'startDate' | 'endDate' | 'status' | 'minAgeMinutes'> & {
+    range: DayRange;
+    statuses: TransactionStatus[] | null;
+  };
 
 /** The filter that a query requests. Throws as {@link readDayRange} does. */
 export function readTransactionFilter(scope: MerchantScope, query: FilterQuery, now: Date): TransactionFilter {
-  const { currency, transactionThrough, type, held, late, search, minAmount, maxAmount } = query;
+  const { currency, transactionThrough, type, held, late, search, minAmount, maxAmount, minAgeMinutes } = query;
   const narrowing = { currency, transactionThrough, type, held, late, search, minAmount, maxAmount };
-  return { ...narrowing, ...scopeOf(scope), range: readDayRange(query, now), statuses: query.status };
+  const range = readDayRange(query, now);
+  const latest = minAgeMinutes === undefined ? Infinity : now.getTime() - minAgeMinutes * 60_000;
+  const until = new Date(Math.min(range.until.getTime(), latest));
+  return { ...narrowing, ...scopeOf(scope), range: { ...range, until }, statuses: query.status };
 }
 
 /** The order of a sort, of a transaction t. */

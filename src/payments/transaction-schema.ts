@@ -11,7 +11,16 @@ import {
   timeline,
 } from '../access/operator-schema.ts';
 import { Movement } from '../ledger/balance.ts';
-import { birrAmount, birrParam, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
+import {
+  birrAmount,
+  birrParam,
+  currencyEtb,
+  instant,
+  mustBe,
+  patternText,
+  plainText,
+  reference,
+} from '../lib/fields.ts';
 import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
@@ -21,6 +30,13 @@ import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.t
 import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
+/** The longest range of days. */
+export const MIN_AGE_MINUTES_MAX = 93 * 24 * 60;
+
+const minAgeMinutes = patternText(6, /^[1-9]\d*$/, mustBe(`a whole number from 1 to ${MIN_AGE_MINUTES_MAX}`))
+  .transform(Number)
+  .pipe(z.int().max(MIN_AGE_MINUTES_MAX))
+  .meta({ override: { type: 'integer', minimum: 1, maximum: MIN_AGE_MINUTES_MAX } });
 
 const transactionType = z.enum(['API', 'QRCODE']);
 const transactionStatus = z.enum(TRANSACTION_STATUSES);
@@ -52,6 +68,7 @@ const filter = {
   type: transactionType.optional(),
   held: flag('Whether its money is held because of an unexpected amount, currency or reference').optional(),
   late: flag('Whether it was paid after the session had ended').optional(),
+  minAgeMinutes: minAgeMinutes.optional().describe('Created at least so many minutes ago'),
   search,
   minAmount: birrParam.optional(),
   maxAmount: birrParam.optional(),

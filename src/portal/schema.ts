@@ -10,6 +10,7 @@ import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
 import { birrAmount, plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
 import { InvitedMerchantKey } from '../merchants/schema.ts';
+import { MIN_AGE_MINUTES_MAX } from '../payments/transaction-schema.ts';
 
 const Role = z.enum(MEMBER_ROLES);
 
@@ -194,3 +195,33 @@ export const MerchantAuditQuery = MerchantAuditFilterQuery.extend(pageQuery);
 /** `secondPersonFrom` null: no withdrawal needs a second person. */
 export const WithdrawalPolicy = z.strictObject({ secondPersonFrom: birrAmount.nullable().describe('ETB; null: off') });
 export const Decline = z.strictObject({ reason: plainText(200).trim().min(1).describe('In the timeline') });
+
+const viewName = plainText(60).refine((text) => text.trim() !== '', 'must not be blank');
+const part = z.string().max(100).optional();
+/** The parameters of the list's page that a view keeps: the page reads them as it reads its address. */
+const ViewFilter = z.strictObject({
+  range: part,
+  startDate: part,
+  endDate: part,
+  status: part,
+  transactionThrough: part,
+  type: part,
+  minAmount: part,
+  maxAmount: part,
+  search: part,
+  held: part,
+  minAgeMinutes: z.int().min(1).max(MIN_AGE_MINUTES_MAX).optional(),
+  sort: part,
+});
+
+export const SavedView = z.object({
+  viewId: z.string(),
+  name: z.string(),
+  filter: ViewFilter.describe('As in the address of the list'),
+  shared: z.boolean().describe('Whether every member of the merchant sees it'),
+  own: z.boolean().describe('Whether it is yours, to change and delete'),
+  ownerName: z.string(),
+});
+export const NewView = z.strictObject({ name: viewName, filter: ViewFilter, shared: z.boolean().optional() });
+export const ViewChange = NewView.partial();
+export const ViewParams = z.strictObject({ viewId: id });

@@ -1,8 +1,10 @@
 import type { Browser } from 'playwright-core';
 
 import { first } from '../../src/lib/db.ts';
-import { launchBrowser, WIDTHS } from './browser.ts';
+import { launchBrowser, screenshot, WIDTHS } from './browser.ts';
 import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+
+const sorted = (parameters: URLSearchParams): string => [...parameters].map(String).toSorted().join();
 
 describe('finding and ordering', () => {
   let portal: Portal;
@@ -79,11 +81,11 @@ describe('finding and ordering', () => {
     await page.click('th button:has-text("Amount")');
     await page.waitForSelector('th[aria-sort=descending]:has-text("Amount")');
     await page.waitForURL('**/transactions?sort=-amount');
-    await page.waitForFunction(`document.querySelector('tbody tr td:nth-child(2)').innerText === '502.00'`);
+    await page.waitForSelector('tbody tr:first-child td:nth-child(2):text-is("502.00")');
     expect(await amounts()).toEqual((await amounts()).toSorted((a, b) => b - a));
     await page.click('th button:has-text("Amount")');
     await page.waitForSelector('th[aria-sort=ascending]:has-text("Amount")');
-    await page.waitForFunction(`document.querySelector('tbody tr td:nth-child(2)').innerText === '100.00'`);
+    await page.waitForSelector('tbody tr:first-child td:nth-child(2):text-is("100.00")');
     expect(await amounts()).toEqual((await amounts()).toSorted((a, b) => a - b));
     expect(problems).toEqual([]);
     await close();
@@ -92,9 +94,7 @@ describe('finding and ordering', () => {
   test('a person who has chosen the Ethiopian clock reads times that count from six', async () => {
     const { page, problems, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
     await page.click('label:has-text("Ethiopian: 8:30 day")');
-    await page.click('button:has-text("Save")');
-    await page.waitForFunction(`document.querySelector('input[type=radio][name]:checked') !== null`);
-    await page.waitForLoadState('load');
+    await Promise.all([page.waitForEvent('load'), page.click('button:has-text("Save")')]);
     await page.goto(`${portal.url}/test/transactions`);
     const time = page.locator('tbody tr time').last();
     await time.waitFor();
@@ -104,4 +104,35 @@ describe('finding and ordering', () => {
     expect(problems).toEqual([]);
     await close();
   });
+
+  test('a filter is saved under a name, shared, and opened by another person; built-in views need nothing', async () => {
+    const tab = await portal.open(browser, '/test/transactions?status=SUCCESS&sort=-amount', { role: 'owner' });
+    await tab.page.click('button:has-text("Views")');
+    await tab.page.fill('[role=dialog] input:not([type=checkbox])', 'Largest paid');
+    await tab.page.click('[role=dialog] label:has-text("Share with everybody")');
+    await tab.page.click('[role=dialog] button:has-text("Save")');
+    await tab.page.waitForSelector('[role=dialog] li:has-text("Largest paid")');
+    await screenshot(tab.page, 'portal-views');
+    expect(tab.problems).toEqual([]);
+    await tab.close();
+    const { page, problems, close } = await portal.open(browser, '/test/transactions?search=ORDER', {
+      role: 'support',
+    });
+    await page.click('button:has-text("Views")');
+    await page.waitForSelector('[role=dialog] li:has-text("by The owner")');
+    await page.click('[role=dialog] button:has-text("Largest paid")');
+    await page.waitForURL(({ search }) => search.includes('status=SUCCESS') && !search.includes('search='));
+    for (const [name, query] of [
+      ['Today', 'range=today'],
+      ['Failed this week', 'range=week&status=FAILED'],
+      ['Pending over 1 h', 'range=90d&status=PENDING&minAgeMinutes=60&sort=createdAt'],
+      ['Held', 'range=90d&held=true'],
+    ] as const) {
+      await page.click('button:has-text("Views")');
+      await page.click(`[role=dialog] button:text-is("${name}")`);
+      await page.waitForURL(({ searchParams }) => sorted(searchParams) === sorted(new URLSearchParams(query)));
+    }
+    expect(problems).toEqual([]);
+    await close();
+  }, 60_000);
 });

@@ -35,6 +35,8 @@ const BODIES: Record<string, object> = {
   stepUp: { code: '000000' },
   inviteMember: { email: 'walls@people.example', role: 'viewer' },
   changeMember: { role: 'viewer' },
+  createView: { name: 'Walls', filter: { status: 'FAILED' } },
+  changeView: { name: 'Walls' },
   switchMerchant: { merchantId: 'mrc_walls' },
   setWithdrawalPolicy: { secondPersonFrom: 100 },
   declineWithdrawal: { reason: 'Walls' },

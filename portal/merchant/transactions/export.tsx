@@ -40,7 +40,7 @@ export function ExportButton({ filter, sort, total = 0 }: ExportProps) {
     <Button
       icon="download"
       isBusy={progress !== null}
-      whyNot={isLarge ? whyNot('reports:write') : undefined}
+      whyNot={isLarge ? (filter.minAgeMinutes === undefined ? whyNot('reports:write') : text.tooManyOfAge) : undefined}
       onClick={() => void save()}
     >
       {progress ?? text.export}
@@ -50,12 +50,13 @@ export function ExportButton({ filter, sort, total = 0 }: ExportProps) {
 }
 
 /** The report with the rows of a filter. */
-function reportOf({ currency: _currency, minAmount, maxAmount, ...filter }: Filter) {
-  const amounts = {
+function reportOf({ currency: _currency, minAmount, maxAmount, minAgeMinutes: _age, held, ...filter }: Filter) {
+  const narrowing = {
     ...(minAmount !== undefined && { minAmount: Number(minAmount) }),
     ...(maxAmount !== undefined && { maxAmount: Number(maxAmount) }),
+    ...(held !== undefined && { held: held === 'true' }),
   };
-  return { kind: 'payments', format: 'CSV', period: 'custom', ...filter, ...amounts };
+  return { kind: 'payments', format: 'CSV', period: 'custom', ...filter, ...narrowing };
 }
 
 /** Waits for the report while it shows its progress, then saves its file. */

@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { listOf } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { STATES } from '../../ui/transaction-state.tsx';
-import { RANGE_NAMES, type RangeName, type TransactionSearch } from './search.ts';
+import { NO_FILTER, RANGE_NAMES, type RangeName, type TransactionSearch } from './search.ts';
 import { text } from './text.ts';
 
 type Props = { search: TransactionSearch; onChange: (changes: Partial<TransactionSearch>) => void };
@@ -17,23 +17,13 @@ type Props = { search: TransactionSearch; onChange: (changes: Partial<Transactio
 const RANGE_TEXTS: Record<RangeName, string> = {
   today: text.today,
   yesterday: text.yesterday,
+  week: text.thisWeek,
   '7d': text.days7,
   '30d': text.days30,
   '90d': text.days90,
 };
 
-const NOTHING: TransactionSearch = {
-  range: undefined,
-  startDate: undefined,
-  endDate: undefined,
-  status: undefined,
-  transactionThrough: undefined,
-  type: undefined,
-  minAmount: undefined,
-  maxAmount: undefined,
-  search: undefined,
-};
-const NAMES = Object.keys(NOTHING) as (keyof TransactionSearch)[];
+const NAMES = Object.keys(NO_FILTER) as (keyof TransactionSearch)[];
 
 /** Every filter of the list, each with its value in sight. */
 export function Filters({ search, onChange, children }: Props & { children: ReactNode }) {
@@ -69,6 +59,7 @@ export function Filters({ search, onChange, children }: Props & { children: Reac
         onChange={(chosen) => onChange({ type: chosen as TransactionSearch['type'] })}
       />
       <AmountFilter search={search} onChange={onChange} />
+      <AttentionFilters search={search} onChange={onChange} />
       {/* On a wide screen the heads of the columns are buttons. */}
       <div className="md:hidden">
         <ChoiceFilter
@@ -79,7 +70,7 @@ export function Filters({ search, onChange, children }: Props & { children: Reac
         />
       </div>
       {NAMES.some((name) => search[name] !== undefined) && (
-        <Button kind="plain" icon="close" onClick={() => onChange(NOTHING)}>
+        <Button kind="plain" icon="close" onClick={() => onChange(NO_FILTER)}>
           {text.clearFilters}
         </Button>
       )}
@@ -87,6 +78,36 @@ export function Filters({ search, onChange, children }: Props & { children: Reac
     </div>
   );
 }
+
+/** What somebody should look into. */
+function AttentionFilters({ search: { held, minAgeMinutes }, onChange }: Props) {
+  return (
+    <>
+      <ChoiceFilter
+        name={text.heldMoney}
+        values={HELD}
+        chosen={held}
+        onChange={(chosen) => onChange({ held: chosen as TransactionSearch['held'] })}
+      />
+      <ChoiceFilter
+        name={text.age}
+        values={AGES}
+        chosen={minAgeMinutes?.toString()}
+        onChange={(chosen) => onChange({ minAgeMinutes: chosen === undefined ? undefined : Number(chosen) })}
+      />
+    </>
+  );
+}
+
+const HELD = [
+  ['true', text.onlyHeld],
+  ['false', text.notHeld],
+] as const;
+const AGES = [
+  ['15', text.over15Minutes],
+  ['60', text.overHour],
+  ['1440', text.overDay],
+] as const;
 
 const ORDERS = [
   ['-createdAt', text.newestFirst],

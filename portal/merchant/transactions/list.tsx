@@ -20,8 +20,9 @@ import { COLUMNS, MORE_COLUMNS } from './columns.tsx';
 import { TransactionDrawer } from './detail.tsx';
 import { ExportButton } from './export.tsx';
 import { Filters } from './filters.tsx';
-import { filterOf, type TransactionSearch } from './search.ts';
+import { filterOf, NO_FILTER, type TransactionSearch } from './search.ts';
 import { text } from './text.ts';
+import { ViewMenu } from './views.tsx';
 
 const STORED_AS = 'meskot.columns.transactions';
 const LIMIT_DEFAULT = 20;
@@ -49,6 +50,7 @@ export function TransactionList() {
       title={text.title}
       actions={
         <>
+          <ViewMenu search={search} onOpen={change} />
           <ExportButton filter={filter} sort={sort} total={listed.data?.pagination?.total} />
           <NewPaymentButton />
         </>
@@ -188,14 +190,8 @@ function ColumnChoice({ chosen, onChange }: { chosen: string[]; onChange: (chose
 type NoRowsProps = { search: TransactionSearch; onChange: (changes: Partial<TransactionSearch>) => void };
 
 function NoRows({ search, onChange }: NoRowsProps) {
-  const isFiltered = [
-    search.status,
-    search.transactionThrough,
-    search.type,
-    search.minAmount,
-    search.maxAmount,
-    search.search,
-  ].some((value) => value !== undefined);
+  const { range: _range, startDate: _startDate, endDate: _endDate, ...narrowing } = NO_FILTER;
+  const isFiltered = Object.keys(narrowing).some((name) => search[name as keyof TransactionSearch] !== undefined);
   if (!isFiltered && search.range === '90d') return <Empty title={text.noneYet}>{text.firstStep}</Empty>;
   if (search.range === '90d') return <Empty title={text.noneInRange}>{text.tryWider}</Empty>;
   return (

@@ -1,0 +1,146 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Failed } from '../../ui/feedback.tsx';
+import { Check, TextField } from '../../ui/field.tsx';
+import { Popover } from '../../ui/popover.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { useChange, useRead, type SavedView } from '../routes.ts';
+import { NO_FILTER, TransactionSearch } from './search.ts';
+import { text } from './views-text.ts';
+
+const NAME_CHARACTERS_MAX = 60;
+
+/** What everybody has. */
+const BUILT_IN: readonly (readonly [name: string, filter: Partial<TransactionSearch>])[] = [
+  [text.today, { range: 'today' }],
+  [text.failedThisWeek, { range: 'week', status: 'FAILED' }],
+  [text.pendingLong, { range: '90d', status: 'PENDING', minAgeMinutes: 60, sort: 'createdAt' }],
+  [text.held, { range: '90d', held: 'true' }],
+];
+
+type Props = { search: TransactionSearch; onOpen: (filter: TransactionSearch) => void };
+
+/** Filters under a name: built in, the person's own, and those that others of the merchant share. */
+export function ViewMenu({ search, onOpen }: Props) {
+  return (
+    <Popover button={text.views} icon="list" title={text.views}>
+      {(close) => (
+        <Views
+          search={search}
+          onOpen={(filter) => {
+            onOpen({ ...NO_FILTER, sort: undefined, ...filter });
+            close();
+          }}
+        />
+      )}
+    </Popover>
+  );
+}
+
+function Views({
+  search,
+  onOpen,
+}: {
+  search: TransactionSearch;
+  onOpen: (filter: Partial<TransactionSearch>) => void;
+}) {
+  const saved = useRead('GET /api/portal/views', {});
+  const views = saved.data?.data ?? [];
+  return (
+    <div className="flex w-72 flex-col gap-2">
+      <ul className="flex flex-col">
+        {BUILT_IN.map(([name, filter]) => (
+          <li key={name}>
+            <ViewButton name={name} onOpen={() => onOpen(filter)} />
+          </li>
+        ))}
+        {views.map((view) => (
+          <ViewLine key={view.viewId} view={view} onOpen={() => onOpen(TransactionSearch.parse(view.filter))} />
+        ))}
+      </ul>
+      {saved.error && <Failed error={saved.error} retry={() => void saved.refetch()} />}
+      <SaveForm search={search} />
+    </div>
+  );
+}
+
+function ViewButton({ name, onOpen }: { name: string; onOpen: () => void }) {
+  return (
+    <Button kind="plain" className="w-full min-w-0 justify-start whitespace-normal text-start" onClick={onOpen}>
+      {name}
+    </Button>
+  );
+}
+
+function ViewLine({ view, onOpen }: { view: SavedView; onOpen: () => void }) {
+  const { viewId, name, own, shared, ownerName } = view;
+  const change = useChange('PATCH /api/portal/views/:viewId');
+  const remove = useChange('DELETE /api/portal/views/:viewId');
+  const error = change.error ?? remove.error;
+  return (
+    <li className="flex flex-wrap items-center border-t border-line py-1">
+      <span className="min-w-0 flex-1">
+        <ViewButton name={name} onOpen={onOpen} />
+      </span>
+      {own ? (
+        <>
+          <Button
+            kind={shared ? 'second' : 'plain'}
+            icon={shared ? 'check' : 'people'}
+            aria-pressed={shared}
+            isBusy={change.isPending}
+            onClick={() => change.mutate({ params: { viewId }, body: { shared: !shared } })}
+          >
+            {shared ? text.shared : text.shareOne}
+          </Button>
+          <IconButton
+            icon="close"
+            label={text.remove(name)}
+            disabled={remove.isPending}
+            onClick={() => remove.mutate({ params: { viewId } })}
+          />
+        </>
+      ) : (
+        <span className="px-2 text-xs text-quiet">{text.by(ownerName)}</span>
+      )}
+      {error && <Failed error={error} />}
+    </li>
+  );
+}
+
+/** Saves what the list shows now. */
+function SaveForm({ search }: { search: TransactionSearch }) {
+  const [name, setName] = useState('');
+  const [shared, setShared] = useState(false);
+  const [isTried, setTried] = useState(false);
+  const create = useChange('POST /api/portal/views');
+  const { page: _page, limit: _limit, open: _open, ...filter } = search;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (name.trim() === '') return;
+    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+    const onSuccess = (): void => {
+      setName('');
+      setTried(false);
+    };
+    create.mutate({ body: { name: name.trim(), filter: given, shared } }, { onSuccess });
+  };
+  return (
+    <form noValidate onSubmit={submit} className="flex flex-col gap-1 border-t border-line pt-2">
+      <TextField
+        label={text.saveAs}
+        value={name}
+        maxLength={NAME_CHARACTERS_MAX}
+        error={isTried && name.trim() === '' ? kit.fillIn : undefined}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Check label={text.share} isChecked={shared} onChange={setShared} />
+      {create.error && <Failed error={create.error} />}
+      <Button type="submit" isBusy={create.isPending}>
+        {text.save}
+      </Button>
+    </form>
+  );
+}
