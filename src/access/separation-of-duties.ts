@@ -12,7 +12,7 @@ type Check = {
   environment: Environment;
   what: string;
   preparedBy: string | null;
-  done?: 'requested' | 'linked' | 'submitted' | 'approved' | 'entered';
+  done?: 'requested' | 'confirmed' | 'linked' | 'submitted' | 'approved' | 'entered';
   verb?: 'approve' | 'verify' | 'resolve' | 'send' | 'activate';
 };
 
@@ -67,7 +67,8 @@ export async function requireAnotherPerson(
   if (!prepared) return;
   const another = `another operator has to ${verb} it`;
   if (environment === 'sandbox') {
-    notices?.push(`In live ${another}.`);
+    const notice = `In live ${another}.`;
+    if (!notices?.includes(notice)) notices?.push(notice);
     return;
   }
   const how = prepared.personId === operatorId ? 'to which you invited the merchant' : 'which you created';

@@ -24,6 +24,7 @@ import { readPaidBefore, readWithdrawal, type WithdrawalRow } from './queries.ts
 import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
+import { UNSENT_STAGES } from './states.ts';
 import { withdrawalWorkflowId } from './workflow.ts';
 
 type Deps = { db: Database; workflowUrl: WorkflowUrl };
@@ -159,11 +160,14 @@ async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) 
     readPaidBefore(db, row),
     readTimeline(db, row.id),
   ]);
-  const { phone, bankCode, accountNumber, accountName, providerCode, lastOutcome, submittedAt } = row;
+  const { phone, bankCode, accountNumber, accountName, confirmedBy, confirmedAt } = row;
+  const { providerCode, lastOutcome, submittedAt } = row;
   const bankName = bankCode && (BANKS[bankCode as BankCode] ?? bankCode);
   return {
     ...presentForOperators(row),
     ...requested,
+    confirmedBy,
+    confirmedAt,
     destination: withoutNulls({ phone, bankCode, bankName, accountNumber, accountName }),
     approvals: approvals.map(({ operatorId, approvedAt: at }) => {
       // The audit log has the operator's name and reason.
@@ -185,6 +189,6 @@ async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) 
 function commandsOf(subject: Subject): string[] {
   const { stage } = subject.row;
   if (stage === 'UNDER_REVIEW') return ['approve', 'reject'];
-  if (stage === 'CREATED') return ['reject'];
+  if (UNSENT_STAGES.includes(stage)) return ['reject'];
   return isResolvable(subject) ? ['resolve'] : [];
 }

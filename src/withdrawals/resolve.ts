@@ -1,4 +1,4 @@
-import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
+import type { Actor } from '../access/separation-of-duties.ts';
 import { first, rows } from '../lib/db.ts';
 import { invalid, invalidState } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
@@ -7,6 +7,7 @@ import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { isContradicted, listCases, lockWithdrawal, stateOf, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
+import { requireUninvolved } from './review.ts';
 import type { RESOLUTIONS } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
 
@@ -55,9 +56,7 @@ export async function resolveWithdrawal(
   if (isRepeat) return { row, missing: 0, isNew: false };
   ensureResolvable(subject, decision);
   if (outcome === 'COMPLETED') await ensurePlausible(tx, row, decision);
-  const { environment, requestedBy: preparedBy } = row;
-  const check = { environment, what: 'withdrawal', verb: 'resolve', preparedBy } as const;
-  await requireAnotherPerson(trx, { operatorId, notices }, check);
+  await requireUninvolved(trx, { operatorId, notices }, { row, verb: 'resolve' });
   const agreeing = await listAgreeing(tx, row, decision);
   const isNew = !agreeing.includes(operatorId);
   if (isNew) await rows(trx, WRITE_RESOLUTION, { ...row, ...decision, operatorId, at });

@@ -1,6 +1,6 @@
 import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { insertRow, rows } from '../lib/db.ts';
+import { insertRow, rows, type Queryable } from '../lib/db.ts';
 import { invalidState } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
@@ -57,6 +57,18 @@ export type Decider = Actor & {
   notifyWorkflow?: boolean;
 };
 
+/** Throws INVALID_STATE in live for an operator who has requested the withdrawal, or confirmed it for the merchant. */
+export async function requireUninvolved(
+  db: Queryable,
+  operator: Actor,
+  { row, verb }: { row: WithdrawalRow; verb: 'approve' | 'resolve' },
+): Promise<void> {
+  const { environment, requestedBy, confirmedBy } = row;
+  const check = { environment, what: 'withdrawal', verb } as const;
+  await requireAnotherPerson(db, operator, { ...check, preparedBy: requestedBy });
+  await requireAnotherPerson(db, operator, { ...check, preparedBy: confirmedBy, done: 'confirmed' });
+}
+
 /**
  * One operator's approval. The last one needed releases the withdrawal for sending. Throws NOT_FOUND; INVALID_STATE if it
  * is not under review, its merchant is suspended, or the approver has approved it before or, in live, is behind the request
@@ -78,8 +90,7 @@ export async function approveWithdrawal(
     const what = 'this withdrawal is not approved';
     await requireNotSuspended(trx, row.merchantId, { what, instead: 'reject the withdrawal' });
   }
-  const { environment, requestedBy: preparedBy } = row;
-  await requireAnotherPerson(trx, approver, { environment, what: 'withdrawal', preparedBy });
+  await requireUninvolved(trx, approver, { row, verb: 'approve' });
   const approvals = await listApprovals(trx, id);
   if (approvals.some((approval) => approval.operatorId === operatorId)) {
     const issue = 'You have already approved this withdrawal. Another operator must approve it too.';

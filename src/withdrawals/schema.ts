@@ -238,6 +238,8 @@ export const ResolvedWithdrawal = OperatorWithdrawal.extend({
 /** A withdrawal with everything that its review needs. */
 export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
   ...requestedByFields,
+  confirmedBy: z.string().nullable().describe('usr_…: the second person of the merchant; null: none'),
+  confirmedAt: instant.nullable(),
   destination: OperatorWithdrawal.shape.destination.extend({ bankName: z.string().optional() }).describe('Unmasked'),
   approvals: z.array(
     z.object({

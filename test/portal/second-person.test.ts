@@ -5,6 +5,7 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { LOCAL_PEPPER } from '../../src/lib/secrets.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
@@ -164,6 +165,20 @@ test('a key counts as the person who created it, and an e-mail address as one pe
   const byInvitation = await requestLive(await keyOf(operatorId));
   expect((await decide(finance, byInvitation)).body.error.code).toBe('INVALID_STATE');
   expect((await decide(owner, byInvitation)).status).toBe(200);
+});
+
+test('who confirmed a withdrawal for the merchant cannot approve it as an operator', async () => {
+  await setPolicy(100);
+  const id = await requestLive(finance.userId);
+  expect((await decide(owner, id)).status).toBe(200);
+  const operator = await portal.db.transaction((trx) =>
+    createOperator(trx, { name: 'Sara', email: owner.email, role: 'finance' }),
+  );
+  const approval = { operatorId: operator.id, at: new Date() };
+  await expect(money.runInTransaction((tx) => approveWithdrawal(tx, id, approval))).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: 'This withdrawal was confirmed by you: you cannot approve it, another operator has to approve it.',
+  });
 });
 
 test('a declined withdrawal is cancelled with its reason, and its money is available again', async () => {

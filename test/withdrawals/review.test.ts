@@ -1,5 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
-import { readPaidBefore } from '../../src/withdrawals/queries.ts';
+import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
+import { readPaidBefore, readWithdrawal } from '../../src/withdrawals/queries.ts';
 import {
   approveWithdrawal,
   assessReview,
@@ -102,6 +103,18 @@ describe('the review of a withdrawal', () => {
     const { reviewReasons, limitSnapshot } = await withdraw(fixture, fixture.scope);
     expect(reviewReasons).not.toContain('MANY_IN_AN_HOUR');
     expect(limitSnapshot).toMatchObject({ usedTodaySantim: 0 });
+  });
+
+  test('a withdrawal that waits for a second person is neither sent by a check nor approved, and can be rejected', async () => {
+    await fixture.db.transaction((trx) => setSecondPersonFrom(trx, fixture.scope.merchantId, 100_00n));
+    const id = (await fixture.request()).body.data.withdrawalRequestId;
+    await autoDecide(fixture, id, fixture.clock());
+    await fixture.checkPayout(id, CHECK);
+    expect(await fixture.read(id)).toMatchObject({ stage: 'AWAITING_CONFIRMATION' });
+    expect((await readWithdrawal(fixture.db, id)).submittedAt).toBeNull();
+    await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    await fixture.runInTransaction((tx) => rejectWithdrawal(tx, id, { ...operator('opr_1'), reason: 'Unknown' }));
+    expect((await fixture.read(id)).status).toBe('REJECTED');
   });
 
   test('an operator and the sandbox may each give one of two approvals', async () => {

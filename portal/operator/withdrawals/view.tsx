@@ -82,6 +82,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: Detail }) {
         [text.totalDebit]: birr(totalDebit),
         [text.paidAmount]: birr(paidAmount),
         [shared.requestedBy]: withdrawal.requestedBy,
+        [text.confirmedBy]: withdrawal.confirmedBy,
         [shared.reason]: withdrawal.reason,
         [shared.requestedAt]: <Time at={withdrawal.requestedAt} seconds />,
         [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
