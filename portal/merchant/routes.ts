@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { LoggedRequest } from '../../src/access/request-log.ts';
 import type { Movement } from '../../src/ledger/balance.ts';
-import type { BalanceResponse } from '../../src/ledger/routes.ts';
+import type { BalanceResponse, MovementSums } from '../../src/ledger/routes.ts';
 import type * as channels from '../../src/merchants/channels/schema.ts';
 import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type * as sessions from '../../src/payments/session-schema.ts';
@@ -46,6 +46,7 @@ export type SavedView = z.output<typeof portal.SavedView>;
 export type MemberInvitation = z.output<typeof portal.MemberInvitation>;
 export type Kyc = z.output<typeof kyc.Kyc>;
 
+export type BalanceSums = z.output<typeof MovementSums>;
 export type MovementRow = z.output<typeof Movement>;
 export type WithdrawalRow = z.output<typeof withdrawals.Withdrawal>;
 export type WithdrawalPolicy = z.output<typeof portal.WithdrawalPolicy>;
@@ -122,6 +123,7 @@ type Routes = {
   'POST /api/portal/sessions/end-all': null;
   'GET /api/checkout/balance': z.output<typeof BalanceResponse>;
   'GET /api/checkout/balance/history': MovementRow[];
+  'GET /api/checkout/balance/history/summary': BalanceSums;
   'GET /api/checkout/limits': z.output<typeof withdrawals.ChannelLimits>[];
   'GET /api/checkout/withdrawal': WithdrawalRow[];
   'GET /api/checkout/withdrawal/quote': WithdrawalQuote;

@@ -144,6 +144,16 @@ export async function listMovements(db: Queryable, { types, resourceId, ...filte
   return pageMovements(db, await readSpan(db, filter), { order: 'DESC', types, resourceId, page });
 }
 
+/** The number and the sum of the movements that {@link listMovements} lists, and the account's balance around them. */
+export async function sumMovements(db: Queryable, { types, resourceId, ...filter }: MovementFilter) {
+  const span = await readSpan(db, filter);
+  const sql = `SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS amount_santim
+    ${movementsSql({ types, resourceId })}`;
+  const sums = await first<{ count: number; amountSantim: Santim }>(db, sql, { ...span, types, resourceId });
+  const { openingSantim, closingSantim } = span;
+  return { count: sums?.count ?? 0, amountSantim: sums?.amountSantim ?? 0n, openingSantim, closingSantim };
+}
+
 /** Every movement of a merchant's two accounts because of one resource, the oldest first. */
 export async function listResourceMovements(db: Queryable, scope: MerchantScope, resourceId: string) {
   return rows<ReadMovement & { account: MerchantAccount }>(

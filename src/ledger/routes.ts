@@ -7,8 +7,16 @@ import type { Database } from '../lib/db.ts';
 import { instant, mustBe, patternText } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
 import { dateParam, dayRange, readDayRange, readPage, sequencePageQuery, statusParam } from '../lib/pagination.ts';
-import { scopeOf } from '../lib/scope.ts';
-import { ACCOUNTS, listMovements, Movement, presentMovement, readBalance } from './balance.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import {
+  ACCOUNTS,
+  listMovements,
+  Movement,
+  presentMovement,
+  readBalance,
+  sumMovements,
+  type MovementFilter,
+} from './balance.ts';
 import { JOURNAL_KINDS } from './postings.ts';
 
 const birr = (description: string) => z.number().meta({ description });
@@ -28,14 +36,42 @@ export const BalanceResponse = z
 
 const resourceId = patternText(64, /^[\w-]{1,64}$/, mustBe('an id: letters, digits, - and _'));
 
-const MovementListQuery = z.strictObject({
+const movementFilter = {
   account: z.enum(ACCOUNTS).optional().describe('Which of the two balances; available by default'),
   type: statusParam(JOURNAL_KINDS).optional(),
   resourceId: resourceId.optional().describe('Only what one transaction, withdrawal or settlement has moved'),
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
-  ...sequencePageQuery,
-});
+  allDays: z.enum(['true']).optional().describe('Every day since the first movement, in place of two dates'),
+};
+type MovementQuery = z.output<z.ZodObject<typeof movementFilter>>;
+
+const noDates = {
+  check: ({ allDays, startDate, endDate }: MovementQuery) => allDays === undefined || (!startDate && !endDate),
+  wrong: { path: ['allDays'], error: 'must not be given beside startDate or endDate' },
+};
+const MovementFilterQuery = z.strictObject(movementFilter).refine(noDates.check, noDates.wrong);
+const MovementListQuery = z
+  .strictObject({ ...movementFilter, ...sequencePageQuery })
+  .refine(noDates.check, noDates.wrong);
+
+export const MovementSums = z
+  .object({
+    account: z.enum(ACCOUNTS),
+    count: z.int(),
+    amount: birr('The sum of the entries that the history lists for the same filter'),
+    openingBalance: birr('Of the account before the first of the days, whatever the other filters'),
+    closingBalance: birr('Of the account after the last of the days; without other filters opening + amount'),
+  })
+  .meta({ id: 'BalanceMovementSums' });
+
+/** The movements that a query requests. */
+function readMovementFilter(scope: MerchantScope, query: MovementQuery, now: Date): MovementFilter {
+  const { account = 'available', type: types = null, resourceId, startDate, endDate } = query;
+  const isOfAllDays = query.allDays !== undefined || (resourceId !== undefined && !startDate && !endDate);
+  const range = isOfAllDays ? dayRange(DAYS.first, DAYS.last) : readDayRange(query, now);
+  return { ...scopeOf(scope), account, range, types, resourceId };
+}
 
 /** The balance of a merchant and its history. */
 export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
@@ -72,13 +108,31 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       responses: { 200: z.array(Movement) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const account = query.account ?? 'available';
-        const isOfAllDays = query.resourceId !== undefined && !query.startDate && !query.endDate;
-        const range = isOfAllDays ? dayRange(DAYS.first, DAYS.last) : readDayRange(query, clock());
-        const filter = { ...scopeOf(caller), account, range, types: query.type ?? null, resourceId: query.resourceId };
+        const filter = readMovementFilter(caller, query, clock());
         const { rows, pagination } = await listMovements(db, filter, readPage(query));
-        const data = rows.map((row) => ({ ...presentMovement(row), account }));
+        const data = rows.map((row) => ({ ...presentMovement(row), account: filter.account }));
         return { message: 'Balance history retrieved', data, pagination };
+      },
+    }),
+    readRoute('GET /api/checkout/balance/history/summary', {
+      operationId: 'summariseBalanceMovements',
+      tag: 'Balance',
+      summary: 'The sum of the movements that the history lists for the same filter',
+      auth: { by: 'key', scope: 'balance:read' },
+      rateLimit: 'list',
+      query: MovementFilterQuery,
+      responses: { 200: MovementSums },
+      handle: async ({ caller, query }) => {
+        const filter = readMovementFilter(caller, query, clock());
+        const { count, amountSantim, openingSantim, closingSantim } = await sumMovements(db, filter);
+        const data = {
+          account: filter.account,
+          count,
+          amount: toBirr(amountSantim),
+          openingBalance: toBirr(openingSantim),
+          closingBalance: toBirr(closingSantim),
+        };
+        return { message: 'Sums retrieved', data };
       },
     }),
   ];

@@ -136,7 +136,10 @@ test('each number of the balance opens the entries that it is the sum of', async
   const link = card(page, 'Available').locator('a');
   expect(number(await link.innerText())).toBe(await available());
   await link.click();
-  await page.waitForURL('**/balance?account=available');
+  await page.waitForURL('**/balance?account=available&allDays=true');
+  await page.waitForSelector('tfoot dd');
+  const [before, sum, after] = await page.locator('tfoot dd').allInnerTexts();
+  expect([before, sum, after].map((text) => number(text ?? ''))).toEqual([0, await available(), await available()]);
   const newest = page.locator('table[aria-label="Entries of the available balance"] tbody tr').first();
   expect(number(await newest.locator('td').nth(2).innerText())).toBe(await available());
   await card(page, 'Reserved').locator('a').click();

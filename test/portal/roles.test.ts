@@ -55,6 +55,7 @@ const MAY: Readonly<Record<string, string>> = {
   inviteMember: 'owner admin',
   linkBankAccount: 'owner finance',
   listBalanceMovements: 'owner admin finance viewer',
+  summariseBalanceMovements: 'owner admin finance viewer',
   listChannels: 'owner admin finance developer viewer',
   listKeys: 'owner admin developer',
   listLimits: 'owner admin finance viewer',

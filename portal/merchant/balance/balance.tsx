@@ -12,7 +12,7 @@ import { listOf } from '../../ui/search-params.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
-import { useRead, type MovementRow } from '../routes.ts';
+import { useRead, type BalanceSums, type MovementRow } from '../routes.ts';
 import type { BalanceSearch } from './search.ts';
 import { ENTRIES_OF, KINDS, text } from './text.ts';
 
@@ -21,6 +21,7 @@ const LINK = 'text-brand hover:underline';
 const ACCOUNTS = ['available', 'reserved'] as const;
 const NOTHING: BalanceSearch = {
   account: undefined,
+  allDays: undefined,
   startDate: undefined,
   endDate: undefined,
   type: undefined,
@@ -45,7 +46,8 @@ export function Balance() {
 function Amounts() {
   const { whyNot } = useMember();
   const balance = useRead('GET /api/checkout/balance', {}, { everyMs: REFRESH_MS });
-  const settled = { ...NOTHING, account: 'reserved', type: 'SETTLEMENT_PAID' } as const;
+  const all = (account: 'available' | 'reserved') => ({ ...NOTHING, account, allDays: 'true' as const });
+  const settled = { ...all('reserved'), type: 'SETTLEMENT_PAID,SETTLEMENT_REVERSED' };
   const paid = { status: 'SUCCESS', range: '90d' } as const;
   return (
     <Loaded query={balance} skeletonRows={3} whyNot={whyNot('balance:read')}>
@@ -53,20 +55,33 @@ function Amounts() {
         <ul className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-5">
           <Amount name={text.available} help={text.availableHelp} birr={data.available}>
             {(number) => (
-              <Link to="/balance" search={{ ...NOTHING, account: 'available' }} className={LINK}>
+              <Link to="/balance" search={all('available')} className={LINK}>
                 {number}
               </Link>
             )}
           </Amount>
           <Amount name={text.reserved} help={text.reservedHelp} birr={data.reserved}>
             {(number) => (
-              <Link to="/balance" search={{ ...NOTHING, account: 'reserved' }} className={LINK}>
+              <Link to="/balance" search={all('reserved')} className={LINK}>
                 {number}
               </Link>
             )}
           </Amount>
           <Amount name={text.total} help={text.totalHelp} birr={data.total}>
-            {(number) => number}
+            {(number) => (
+              <>
+                {number}
+                <span className="block text-xs font-normal text-quiet">
+                  <Link to="/balance" search={all('available')} className={LINK}>
+                    {formatBirr(data.available)}
+                  </Link>
+                  {' + '}
+                  <Link to="/balance" search={all('reserved')} className={LINK}>
+                    {formatBirr(data.reserved)}
+                  </Link>
+                </span>
+              </>
+            )}
           </Amount>
           <Amount name={text.fees} help={text.feesHelp} birr={data.feesToDate}>
             {(number) => (
@@ -143,10 +158,12 @@ function Resource({ row: { resourceType, resourceId } }: { row: MovementRow }) {
 
 function Entries({ search }: { search: BalanceSearch }) {
   const navigate = useNavigate();
-  const { account = 'available', page = 1, limit = 20, startDate, endDate, type, resourceId } = search;
-  const days = startDate && endDate ? { startDate, endDate } : resourceId ? {} : lastDays(30);
-  const query = { account, type, resourceId, ...days, page, limit };
+  const { account = 'available', page = 1, limit = 20, startDate, endDate, allDays, type, resourceId } = search;
+  const days = startDate && endDate ? { startDate, endDate } : allDays ? { allDays } : resourceId ? {} : lastDays(30);
+  const filter = { account, type, resourceId, ...days };
+  const query = { ...filter, page, limit };
   const entries = useRead('GET /api/checkout/balance/history', { query }, { everyMs: REFRESH_MS });
+  const sums = useRead('GET /api/checkout/balance/history/summary', { query: filter }, { everyMs: REFRESH_MS });
   const change = (changes: Partial<BalanceSearch>): void =>
     void navigate({ to: '/balance', search: { ...search, page: undefined, ...changes } });
   return (
@@ -158,7 +175,13 @@ function Entries({ search }: { search: BalanceSearch }) {
             {rows.length === 0 ? (
               <Empty title={text.none}>{text.noneHelp}</Empty>
             ) : (
-              <List label={ENTRIES_OF[account]} columns={COLUMNS} rows={rows} idOf={({ entryId }) => entryId} />
+              <List
+                label={ENTRIES_OF[account]}
+                columns={COLUMNS}
+                rows={rows}
+                idOf={({ entryId }) => entryId}
+                foot={sums.data && <Sums sums={sums.data.data} />}
+              />
             )}
             {pagination && (
               <Pager
@@ -175,11 +198,41 @@ function Entries({ search }: { search: BalanceSearch }) {
   );
 }
 
+type SumsProps = { sums: BalanceSums };
+
+/** The sum of the entries of all pages, between the balances before and after them. */
+function Sums({ sums: { count, amount, openingBalance, closingBalance } }: SumsProps) {
+  const rows = {
+    [text.opening]: formatBirr(openingBalance),
+    [text.sum]: signed(amount),
+    [text.closing]: formatBirr(closingBalance),
+  };
+  return (
+    <tfoot role="rowgroup">
+      <tr role="row" className="border-t-2 border-line">
+        <td role="cell" colSpan={COLUMNS.length} className="px-3 py-2.5">
+          <p className="font-semibold">{text.count(count)}</p>
+          <dl className="flex flex-wrap gap-x-6 gap-y-1">
+            {Object.entries(rows).map(([name, value]) => (
+              <div key={name} className="flex gap-1.5">
+                <dt className="text-quiet">{name}</dt>
+                <dd className="font-semibold whitespace-nowrap tabular-nums">{value} ETB</dd>
+              </div>
+            ))}
+          </dl>
+        </td>
+      </tr>
+    </tfoot>
+  );
+}
+
+const NO_DAYS = { startDate: undefined, endDate: undefined, allDays: undefined };
+
 type FilterProps = { search: BalanceSearch; onChange: (changes: Partial<BalanceSearch>) => void };
 
 function Filters({ search, onChange }: FilterProps) {
-  const { account = 'available', startDate, endDate, type, resourceId } = search;
-  const isFiltered = [startDate, type, resourceId].some((value) => value !== undefined);
+  const { account = 'available', startDate, endDate, allDays, type, resourceId } = search;
+  const isFiltered = [startDate, allDays, type, resourceId].some((value) => value !== undefined);
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
       <ChoiceFilter
@@ -191,9 +244,12 @@ function Filters({ search, onChange }: FilterProps) {
       <DateFilter
         name={text.date}
         value={startDate && endDate ? { startDate, endDate } : null}
-        preset={text.lastMonth}
-        presets={[[text.lastMonth, () => onChange({ startDate: undefined, endDate: undefined })]]}
-        onChange={onChange}
+        preset={allDays ? text.allDays : text.lastMonth}
+        presets={[
+          [text.lastMonth, () => onChange({ ...NO_DAYS })],
+          [text.allDays, () => onChange({ ...NO_DAYS, allDays: 'true' })],
+        ]}
+        onChange={(chosen) => onChange({ ...NO_DAYS, ...chosen })}
       />
       <ListFilter
         name={text.type}

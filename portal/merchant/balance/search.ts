@@ -5,6 +5,8 @@ import { dayParameter, parameter, textParameter, wholeParameter } from '../../ui
 /** What the address of the balance holds: the filters of its entries by the API's names, and the page. */
 export const BalanceSearch = z.object({
   account: parameter(z.enum(['available', 'reserved'])),
+  /** In place of two days. */
+  allDays: parameter(z.enum(['true'])),
   startDate: dayParameter,
   endDate: dayParameter,
   /** A comma list. */

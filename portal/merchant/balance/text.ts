@@ -1,4 +1,5 @@
-import { catalogue } from '../../ui/language.ts';
+import { formatCount } from '../../ui/format.ts';
+import { catalogue, plural } from '../../ui/language.ts';
 
 /** The texts of the balance. */
 export const text = catalogue(
@@ -18,6 +19,11 @@ export const text = catalogue(
     account: 'Balance',
     date: 'Date',
     lastMonth: 'Last 30 days',
+    allDays: 'All days',
+    count: (count: number) => `${formatCount(count)} ${plural(count, { one: 'entry', other: 'entries' })}`,
+    opening: 'Balance before',
+    sum: 'Sum',
+    closing: 'Balance after',
     type: 'Type',
     amount: 'Amount (ETB)',
     balanceAfter: 'Balance after',
@@ -44,6 +50,11 @@ export const text = catalogue(
     account: 'ሂሳብ',
     date: 'ቀን',
     lastMonth: 'ያለፉት 30 ቀናት',
+    allDays: 'ሁሉም ቀናት',
+    count: (count: number) => `${formatCount(count)} ምዝገባዎች`,
+    opening: 'ከዚያ በፊት ቀሪ',
+    sum: 'ድምር',
+    closing: 'ከዚያ በኋላ ቀሪ',
     type: 'ዓይነት',
     amount: 'መጠን (ብር)',
     balanceAfter: 'ከዚያ በኋላ ቀሪ',
