@@ -19,6 +19,7 @@ CREATE TABLE webhook_subscription (
   consecutive_failures        integer NOT NULL DEFAULT 0,
   throttled_until             timestamptz,         -- recent attempts timed out or failed: fewer run at the same time
   sandbox_receiver            text CHECK (sandbox_receiver IN ('ok', 'error', 'slow')), -- its answers: url is the built-in receiver
+  failing_mailed_at           timestamptz,         -- the last mail to people that it fails
   deleted_at                  timestamptz,
   created_at                  timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT webhook_subscription_receiver_in_sandbox CHECK (sandbox_receiver IS NULL OR environment = 'sandbox')

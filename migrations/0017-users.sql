@@ -81,16 +81,19 @@ CREATE TABLE user_session (
 );
 CREATE INDEX user_session_user ON user_session (user_id, created_at DESC);
 
--- Mails to people, sent by the workers. The body is deleted once it is sent.
+-- Mails to people, sent by the workers. A mail has a subject and a body, which is deleted once it is sent, or a notice.
 CREATE TABLE mail (
   id          text PRIMARY KEY,                    -- mai_…
   recipient   text NOT NULL CHECK (length(recipient) BETWEEN 3 AND 254),
-  subject     text NOT NULL,
+  subject     text,
   body        bytea,                               -- encrypted text: it may have a token
+  notice      jsonb,                               -- { kind, … }: facts, written in words when it is sent; nothing secret
+  language    text CHECK (language IN ('en', 'am')), -- of a notice
   tries       smallint NOT NULL DEFAULT 0,
   due_at      timestamptz NOT NULL DEFAULT now(),
   sent_at     timestamptz,
-  created_at  timestamptz NOT NULL DEFAULT now()
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  CHECK (num_nonnulls(subject, notice) = 1 AND (notice IS NULL) = (language IS NULL))
 );
 CREATE INDEX mail_unsent ON mail (due_at) WHERE sent_at IS NULL;
 CREATE INDEX mail_list ON mail (created_at DESC, id DESC);

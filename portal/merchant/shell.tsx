@@ -13,7 +13,7 @@ import { StepUp } from '../ui/step-up-dialog.tsx';
 import { text as kit } from '../ui/text.ts';
 import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
-import { useChange } from './routes.ts';
+import { useChange, useRead } from './routes.ts';
 import { text } from './text.ts';
 
 /** `permission`: undefined for everybody. */
@@ -75,6 +75,7 @@ const KEYS = [
 ] as const;
 
 const isLive = environment === 'live';
+const MAILS_READ_EVERY_MS = 15_000;
 
 /** The frame of every screen. */
 export function Shell() {
@@ -92,7 +93,12 @@ export function Shell() {
       home="/transactions"
       keys={KEYS}
       search={<Search screens={groups.flatMap(({ entries }) => entries)} />}
-      notice={<Polled />}
+      notice={
+        <>
+          <Polled />
+          <LocalMails />
+        </>
+      }
       person={<PersonMenu user={user} role={role ?? ''} change={signOut} />}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
@@ -143,6 +149,18 @@ function Search({ screens }: { screens: readonly Entry[] }) {
           document.body,
         )}
     </>
+  );
+}
+
+/** The mails of a local installation, which sends none. */
+function LocalMails() {
+  const { mailCount } = useMember();
+  const me = useRead('GET /api/portal/me', {}, { everyMs: MAILS_READ_EVERY_MS, enabled: mailCount !== undefined });
+  if (mailCount === undefined) return null;
+  return (
+    <a href="/dev/mail" className="underline">
+      {text.mails(me.data?.data.mailCount ?? mailCount)}
+    </a>
   );
 }
 

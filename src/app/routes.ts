@@ -223,7 +223,7 @@ export function routesOf(
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) =>
-      routesOfPeople({ ...deps, portalUrl: portalUrlOf(config) }),
+      routesOfPeople({ ...deps, portalUrl: portalUrlOf(config), showsMail: !config.production }),
     ),
     accountRoutes: securityRoutes(deps),
     routers: [createCheckoutPages(deps), callbacks],

@@ -4,7 +4,7 @@ import { createActivities } from '../../activities/index.ts';
 import { deleteOldRequests } from '../access/request-log.ts';
 import { deleteOldSessions } from '../access/users/sessions.ts';
 import { deleteOldTokens } from '../access/users/tokens.ts';
-import type { Config } from '../config.ts';
+import { portalUrlOf, type Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { createRegistry, type Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/verify.ts';
@@ -28,6 +28,7 @@ import {
   createSyncAttempt,
 } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
+import { createNoticeWriter } from '../portal/notices.ts';
 import { warnOfExpiries } from '../providers/expiry.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
@@ -238,10 +239,12 @@ function timedJobs(
 }
 
 /** Mails are sent where there is a mail server. */
-function mailJobs({ SMTP_URL, MAIL_FROM, keyRing }: Config, { db, log }: Parts): PeriodicJob[] {
+function mailJobs(config: Config, { db, log }: Parts): PeriodicJob[] {
+  const { SMTP_URL, MAIL_FROM, keyRing } = config;
   if (SMTP_URL === undefined) return [];
   const send = createSmtp(SMTP_URL, MAIL_FROM);
-  return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, send, log }, stopping))];
+  const write = createNoticeWriter(portalUrlOf(config));
+  return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, write, send, log }, stopping))];
 }
 
 /** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */

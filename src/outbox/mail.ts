@@ -6,11 +6,41 @@ import { deleteInBatches } from '../lib/delete-in-batches.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
+import type { Environment, MerchantScope } from '../lib/scope.ts';
+import type { UnitOfWork } from './record.ts';
 
 export type Mail = { recipient: string; subject: string; text: string };
 
-/** A row of `mail`. Its body is encrypted, since it may have a token, and deleted when it is sent. */
-type MailRow = { id: string; recipient: string; subject: string; body: Buffer | null; tries: number; createdAt: Date };
+type NoticeFacts =
+  | {
+      kind: 'settlement.sent';
+      settlementId: string;
+      requestId: string;
+      /** Birr, as it is written. */
+      amount: string;
+      bankCode: string;
+      /** The last four digits. */
+      accountEnd: string;
+      /** YYYY-MM-DD */
+      expectedUntil: string;
+    }
+  | { kind: 'report.ready'; startDate: string; endDate: string; rows: number }
+  | { kind: 'endpoint.failing'; host: string; failures: number };
+
+/** The facts of a mail to members of a merchant: nothing secret. */
+export type Notice = NoticeFacts & { merchantName: string; environment: Environment };
+
+/** Writes a notice in words. */
+export type WriteNotice = (notice: Notice, language: 'en' | 'am') => Pick<Mail, 'subject' | 'text'>;
+
+/**
+ * A row of `mail`. Its body is encrypted, since it may have a token, and deleted when it is sent. A notice is written in
+ * words when it is sent.
+ */
+type MailRow = { id: string; recipient: string; tries: number; createdAt: Date } & (
+  | { notice: null; language: null; subject: string; body: Buffer | null }
+  | { notice: Notice; language: 'en' | 'am'; subject: null; body: null }
+);
 
 /** A mail that is being sent is tried again after this time, if its process dies. */
 const CLAIMED_MS = 5 * 60_000;
@@ -32,6 +62,19 @@ export const SEALED_MAILS: SealedTable = {
 export async function enqueueMail(trx: Trx, keyRing: KeyRing, { recipient, subject, text }: Mail): Promise<void> {
   const id = newId('mai');
   await insertRow(trx, 'mail', { id, recipient, subject, body: encrypt(keyRing, scopeOf(id), text) });
+}
+
+/**
+ * Adds a mail to each member of a merchant with one of the roles, and to a person if they are a member, in the transaction of
+ * the change.
+ */
+export async function notifyMembers(
+  tx: UnitOfWork,
+  { merchantId, environment }: MerchantScope,
+  { roles = [], userId = null, ...facts }: NoticeFacts & { roles?: readonly string[]; userId?: string | null },
+): Promise<void> {
+  const sql = `SELECT notify_members(:merchantId, :environment, CAST(:roles AS text[]), :userId, CAST(:facts AS jsonb))`;
+  await tx.writeDeferred(sql, { merchantId, environment, roles, userId, facts: JSON.stringify(facts) });
 }
 
 /** Sends one mail. Rejects when the server does not accept it. */
@@ -56,10 +99,21 @@ export function createSmtp(url: string, from: string): SendMail {
   return async ({ recipient: to, subject, text }) => void (await transport.sendMail({ from, to, subject, text }));
 }
 
-type SenderDeps = { db: Database; keyRing: KeyRing; send: SendMail; log: Logger };
+type WriterDeps = { db: Database; keyRing: KeyRing; write: WriteNotice };
+type SenderDeps = WriterDeps & { send: SendMail; log: Logger };
+
+/** What a mail says; its text is empty once it was sent. */
+function wordsOf(
+  { keyRing, write }: WriterDeps,
+  { id, subject, body, notice, language }: MailRow,
+): Pick<Mail, 'subject' | 'text'> {
+  if (notice !== null) return write(notice, language);
+  return { subject, text: body ? decrypt(keyRing, scopeOf(id), body) : '' };
+}
 
 /** Sends the mails that are due, one after the other. A mail is given up after ten tries. For a periodic job. */
-export async function sendMails({ db, keyRing, send, log }: SenderDeps, stopping: AbortSignal): Promise<void> {
+export async function sendMails(deps: SenderDeps, stopping: AbortSignal): Promise<void> {
+  const { db, send, log } = deps;
   while (!stopping.aborted) {
     const mail = await first<MailRow>(
       db,
@@ -67,9 +121,9 @@ export async function sendMails({ db, keyRing, send, log }: SenderDeps, stopping
          SELECT id FROM mail WHERE sent_at IS NULL AND tries < ${TRIES_MAX} AND due_at <= now()
          ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *`,
     );
-    if (!mail?.body) return;
+    if (!mail) return;
     try {
-      await send({ ...mail, text: decrypt(keyRing, scopeOf(mail.id), mail.body) });
+      await send({ recipient: mail.recipient, ...wordsOf(deps, mail) });
       await rows(db, 'UPDATE mail SET sent_at = now(), body = NULL WHERE id = :id', mail);
     } catch (error) {
       log.warn({ err: error, mailId: mail.id, tries: mail.tries }, 'A mail was not sent');
@@ -80,9 +134,16 @@ export async function sendMails({ db, keyRing, send, log }: SenderDeps, stopping
 }
 
 /** The newest mails with their text, for a local installation without a mail server. */
-export async function listMails(db: Database, keyRing: KeyRing): Promise<(Mail & { createdAt: Date })[]> {
-  const found = await rows<MailRow>(db, `SELECT * FROM mail ORDER BY created_at DESC, id DESC LIMIT ${LISTED_MAX}`);
-  return found.map(({ id, body, ...mail }) => ({ ...mail, text: body ? decrypt(keyRing, scopeOf(id), body) : '' }));
+export async function listMails(deps: WriterDeps): Promise<(Mail & { createdAt: Date })[]> {
+  const sql = `SELECT * FROM mail ORDER BY created_at DESC, id DESC LIMIT ${LISTED_MAX}`;
+  const found = await rows<MailRow>(deps.db, sql);
+  return found.map((mail) => ({ recipient: mail.recipient, createdAt: mail.createdAt, ...wordsOf(deps, mail) }));
+}
+
+/** The number of mails that were not sent, up to 999. */
+export async function countUnsentMails(db: Queryable): Promise<number> {
+  const sql = 'SELECT count(*)::int AS count FROM (SELECT FROM mail WHERE sent_at IS NULL LIMIT 999) unsent';
+  return (await first<{ count: number }>(db, sql))?.count ?? 0;
 }
 
 /** Deletes mails of more than 30 days ago: sent ones, and those that were given up. For a periodic job. */

@@ -2,24 +2,30 @@ import { readSession, switchMerchant } from '../access/users/sessions.ts';
 import { listMemberships } from '../access/users/users.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database, Queryable } from '../lib/db.ts';
+import { countUnsentMails } from '../outbox/mail.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Database; baseUrl: string };
+type Deps = {
+  db: Database;
+  baseUrl: string;
+  /** Whether mails are shown at /dev/mail: of a local installation. */
+  showsMail: boolean;
+};
 
 const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
 
 /** What the portal's pages need beside the merchants' API. */
-export function portalRoutes({ db, baseUrl }: Deps): Route[] {
+export function portalRoutes({ db, baseUrl, showsMail }: Deps): Route[] {
   return [
     readRoute('GET /api/portal/me', {
       ...PERSON,
       operationId: 'getMe',
       summary: 'Who is signed in, in which merchant, and what the role may do there',
       responses: { 200: schema.Me },
-      handle: async ({ caller, at }) => ({
-        message: 'Signed in',
-        data: await readMe({ db, baseUrl }, caller.sessionId, at),
-      }),
+      handle: async ({ caller, at }) => {
+        const mailCount = showsMail ? await countUnsentMails(db) : undefined;
+        return { message: 'Signed in', data: { ...(await readMe({ db, baseUrl }, caller.sessionId, at)), mailCount } };
+      },
     }),
     writeRoute('POST /api/portal/switch', {
       ...PERSON,

@@ -43,6 +43,10 @@ export const Me = z
       })
       .nullable()
       .describe('The active one; null for a member of no merchant'),
+    mailCount: z
+      .int()
+      .optional()
+      .describe('Mails that were not sent, of a local installation, which shows them at /dev/mail'),
     memberships: z.array(z.object({ merchantId: z.string(), name: z.string(), role: Role })),
     role: Role.nullable(),
     permissions: z.array(z.string()).describe('The scopes and permissions of the role'),

@@ -1,17 +1,24 @@
 import { z } from 'zod';
 
 import { scopeOf } from '../lib/scope.ts';
+import { notifyMembers } from '../outbox/mail.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import type { ReportRow } from './queries.ts';
 import { presentReport, readyReport } from './schema.ts';
 
-/** Records `report.ready` in the transaction that completes the report. */
+/** A report that is ready sooner needs no mail: its page is still open. */
+const WAITED_FOR_MS = 10_000;
+
+/** Records `report.ready` in the transaction that completes the report, and a mail to the person who has requested it. */
 export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: string): Promise<void> {
   const about = { ...scopeOf(row), resourceType: 'report', resourceId: row.id };
   const data = ReportData.strip().parse({ ...presentReport(row, baseUrl), object: 'report' });
   await recordEvents(tx, [{ event: 'report.ready', ...about, data, createdAt: row.completedAt ?? row.requestedAt }]);
+  const { startDate, endDate, totalRows, requestedBy: userId, requestedAt, completedAt } = row;
+  if (completedAt === null || completedAt.getTime() - requestedAt.getTime() < WAITED_FOR_MS) return;
+  await notifyMembers(tx, row, { kind: 'report.ready', userId, startDate, endDate, rows: totalRows });
 }
 
 const ReportData = z.strictObject({ object: z.literal('report'), ...snapshotFields, ...readyReport });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
+import { formatBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
+import { notifyMembers } from '../outbox/mail.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
@@ -10,13 +12,28 @@ import { Settlement } from './schema.ts';
 
 export type SettlementEvent = keyof typeof SETTLEMENT_EVENTS;
 
-/** Records an event with the settlement's current state, in the transaction that changed it. */
+/**
+ * Records an event with the settlement's current state, in the transaction that changed it; once it was sent also a mail to
+ * the members who decide about money.
+ */
 export async function recordSettlementEvent(
   tx: UnitOfWork,
   { row, event, at }: { row: SettlementRow; event: SettlementEvent; at: Date },
 ): Promise<void> {
   const about = { ...scopeOf(row), resourceType: 'settlement', resourceId: row.id } as const;
   await recordEvents(tx, [{ event, ...about, data: settlementSnapshot(row), createdAt: at }]);
+  if (event !== 'settlement.processing') return;
+  const { id: settlementId, requestId, amountSantim, bankCode, accountNumber, expectedUntil } = row;
+  await notifyMembers(tx, row, {
+    kind: 'settlement.sent',
+    roles: ['owner', 'finance'],
+    settlementId,
+    requestId,
+    amount: formatBirr(amountSantim),
+    bankCode,
+    accountEnd: accountNumber.slice(-4),
+    expectedUntil,
+  });
 }
 
 const { environment: _environment, ...fields } = Settlement.shape;

@@ -11,6 +11,7 @@ import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { enqueueMail, listMails } from '../../src/outbox/mail.ts';
+import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { codeOf } from '../portal/console.ts';
 import { PASSWORD } from '../portal/portal.ts';
 import { KEY_RING } from '../support/key-ring.ts';
@@ -88,7 +89,8 @@ test('everything is brought under the current key, once, and then the old one is
   const user = await findUser(fixture.db, userId);
   const entered = { user, code: codeOf(secret), at: new Date() };
   expect(await fixture.db.transaction((trx) => acceptSecondFactor(trx, ONLY_NEXT, entered))).toBe(true);
-  expect(await listMails(fixture.db, ONLY_NEXT)).toMatchObject([{ text: 'https://shop.example/reset' }]);
+  const mails = await listMails({ db: fixture.db, keyRing: ONLY_NEXT, write: createNoticeWriter('') });
+  expect(mails).toMatchObject([{ text: 'https://shop.example/reset' }]);
 
   const again = await parts(ONLY_NEXT);
   expect(again.map(({ reencrypted }) => reencrypted)).toEqual(again.map(() => 0));

@@ -1,6 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { enqueueMail, sendMails, type Mail } from '../../src/outbox/mail.ts';
+import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -15,6 +16,7 @@ afterAll(() => database.drop());
 const deps = (send: (mail: Mail) => Promise<void>) => ({
   db: database.db,
   keyRing,
+  write: createNoticeWriter('https://portal.example.et'),
   send,
   log: createLogger('silent', 'test'),
 });

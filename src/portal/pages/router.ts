@@ -5,6 +5,7 @@ import { sessionOf, type Site } from '../../access/users/identify.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { listMails } from '../../outbox/mail.ts';
+import { createNoticeWriter } from '../notices.ts';
 import { addInvitation, addSignUp } from './accounts.ts';
 import { addEnrolment, addOperatorInvitation } from './enrolment.ts';
 import { languageOf, PAGE_HEADERS, problem, rememberLanguage, sendPage, STYLE_PATH } from './layout.ts';
@@ -59,9 +60,10 @@ export function createSignInPages(deps: PageDeps): Router {
 }
 
 /** The newest mails, which a local installation does not send. */
-function addMailbox(router: Router, { db, keyRing }: PageDeps): void {
+function addMailbox(router: Router, { db, keyRing, site }: PageDeps): void {
+  const write = createNoticeWriter(site.url);
   router.get('/dev/mail', async (ctx) => {
-    const mails = await listMails(db, keyRing);
+    const mails = await listMails({ db, keyRing, write });
     const body = html`${mails.map(
       ({ recipient, subject, text, createdAt }) =>
         html`<article>

@@ -1,0 +1,74 @@
+import type { Notice } from '../outbox/mail.ts';
+import type { Language } from './pages/translations.ts';
+
+type Written = { subject: string; text: string };
+type Texts = Record<Language, Written>;
+
+const PATHS: Readonly<Record<Notice['kind'], (notice: never) => string>> = {
+  'settlement.sent': ({ settlementId }: { settlementId: string }) => `/settlements?open=${settlementId}`,
+  'report.ready': () => '/reports',
+  'endpoint.failing': () => '/webhooks',
+};
+
+/** Writes the mails to members of a merchant, with links to the portal at this address. */
+export const createNoticeWriter =
+  (portalUrl: string) =>
+  (notice: Notice, language: Language): Written => {
+    const base = `${portalUrl}/${notice.environment === 'live' ? 'live' : 'test'}`;
+    const { subject, text } = textsOf(notice)[language];
+    const mark = notice.environment === 'live' ? '' : { en: '[TEST] ', am: '[ሙከራ] ' }[language];
+    return { subject: mark + subject, text: `${text}\n\n${base}${PATHS[notice.kind](notice as never)}` };
+  };
+
+function textsOf(notice: Notice): Texts {
+  switch (notice.kind) {
+    case 'settlement.sent':
+      return settlementSent(notice);
+    case 'report.ready':
+      return reportReady(notice);
+    case 'endpoint.failing':
+      return endpointFailing(notice);
+  }
+}
+
+type Of<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
+
+function settlementSent(notice: Of<'settlement.sent'>): Texts {
+  const { merchantName, requestId, amount, bankCode, accountEnd, expectedUntil } = notice;
+  return {
+    en: {
+      subject: `Settlement ${requestId} of ${amount} ETB was sent`,
+      text: `The settlement ${requestId} of ${merchantName}, ${amount} ETB, was sent to ${bankCode}, account ending in ${accountEnd}.\nIt is expected by ${expectedUntil}.`,
+    },
+    am: {
+      subject: `${requestId} (${amount} ብር) ወደ ባንክ ተልኳል`,
+      text: `የ${merchantName} ክፍያ ${requestId}፣ ${amount} ብር፣ ወደ ${bankCode} በ${accountEnd} ወደሚያበቃው ሂሳብ ተልኳል።\nእስከ ${expectedUntil} ድረስ ይጠበቃል።`,
+    },
+  };
+}
+
+function reportReady({ merchantName, startDate, endDate, rows }: Of<'report.ready'>): Texts {
+  return {
+    en: {
+      subject: `Your report of ${startDate} to ${endDate} is ready`,
+      text: `The report of ${merchantName} from ${startDate} to ${endDate} is ready, with ${rows} rows. It can be downloaded for 30 days.`,
+    },
+    am: {
+      subject: `ከ${startDate} እስከ ${endDate} ያለው ሪፖርትዎ ዝግጁ ነው`,
+      text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው ሪፖርት ${rows} ረድፎች ይዞ ዝግጁ ሆኗል። ለ30 ቀናት ማውረድ ይችላሉ።`,
+    },
+  };
+}
+
+function endpointFailing({ merchantName, host, failures }: Of<'endpoint.failing'>): Texts {
+  return {
+    en: {
+      subject: `Webhooks to ${host} are failing`,
+      text: `The last ${failures} attempts to deliver events of ${merchantName} to ${host} have failed, without a success between them.\nDeliveries are retried; those that are given up can be sent again.\nAt most one mail a day is sent about an endpoint.`,
+    },
+    am: {
+      subject: `ወደ ${host} የሚላኩ ዌብሁኮች አልተሳኩም`,
+      text: `የ${merchantName} ክስተቶችን ወደ ${host} ለማድረስ የተደረጉት የመጨረሻዎቹ ${failures} ሙከራዎች ሁሉ አልተሳኩም።\nሙከራው ይቀጥላል፤ የተተዉትን እንደገና መላክ ይችላሉ።\nስለ አንድ አድራሻ በቀን ቢበዛ አንድ ኢሜይል ይላካል።`,
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { setMembership } from '../../src/access/users/users.ts';
+import { rows } from '../../src/lib/db.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { listMails } from '../../src/outbox/mail.ts';
+import { createNoticeWriter } from '../../src/portal/notices.ts';
+import { markSent } from '../../src/settlements/bank-results.ts';
+import { approveSettlement } from '../../src/settlements/decide.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
+import { KEY_RING } from '../support/key-ring.ts';
+import { startReports } from '../support/reports.ts';
+import { linkAccount, requestSettlement } from '../support/settlements.ts';
+import { fund } from '../support/withdrawals.ts';
+import { openBrowser, startPortalService, type PortalService } from './portal.ts';
+
+let portal: PortalService;
+let fixture: Fixture;
+let scope: MerchantScope;
+
+beforeAll(async () => {
+  portal = await startPortalService();
+  fixture = buildFixture(portal.db, { clock: () => new Date() });
+});
+beforeEach(async () => {
+  scope = { merchantId: await portal.newMerchant('Abyssinia Coffee'), environment: 'sandbox' };
+  await rows(portal.db, 'DELETE FROM mail');
+});
+afterAll(() => portal.close());
+
+const mails = () =>
+  listMails({ db: portal.db, keyRing: KEY_RING, write: createNoticeWriter('https://portal.example.et') });
+
+test('a settlement that is sent to the bank is mailed to owners and finance, each in their language', async () => {
+  const owner = await portal.signedIn(scope.merchantId, 'owner');
+  const finance = await portal.signedIn(scope.merchantId, 'finance');
+  await portal.signedIn(scope.merchantId, 'developer');
+  await finance.send('PATCH', '/api/portal/profile', { body: { language: 'am' } });
+  await fund(fixture, scope, 500_000n);
+  await linkAccount(fixture, scope);
+  const { id, requestId } = await requestSettlement(fixture, scope);
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, { operatorId: 'opr_1', at: new Date() }));
+  expect(await mails()).toEqual([]);
+  await fixture.runInTransaction((tx) => markSent(tx, id, { operatorId: 'opr_2', at: new Date() }));
+  const sent = new Map((await mails()).map((mail) => [mail.recipient, mail]));
+  expect(new Set(sent.keys())).toEqual(new Set([owner.email, finance.email]));
+  expect(sent.get(owner.email)?.subject).toBe(`[TEST] Settlement ${requestId} of 150.00 ETB was sent`);
+  expect(sent.get(owner.email)?.text).toContain(
+    'Abyssinia Coffee, 150.00 ETB, was sent to CBE, account ending in 6789.',
+  );
+  expect(sent.get(owner.email)?.text).toContain(`https://portal.example.et/test/settlements?open=${id}`);
+  expect(sent.get(finance.email)?.subject).toBe(`[ሙከራ] ${requestId} (150.00 ብር) ወደ ባንክ ተልኳል`);
+  expect(JSON.stringify([...sent.values()])).not.toContain('1000123456789');
+});
+
+test('a report that took longer than a moment is mailed to the person who requested it, while a member', async () => {
+  const person = await portal.signedIn(scope.merchantId, 'finance');
+  await portal.signedIn(scope.merchantId, 'owner');
+  const { userId } = (await person.send('GET', '/api/portal/me')).body.data.user;
+  const reports = await startReports(fixture);
+  const generate = async (requestedBy: string, secondsAgo: number): Promise<void> => {
+    const { id } = await reports.createQueued(scope, { requestedBy });
+    const sql = `UPDATE report SET requested_at = now() - :secondsAgo * interval '1 second' WHERE id = :id`;
+    await rows(portal.db, sql, { id, secondsAgo });
+    await reports.generator()(id, () => {});
+  };
+  await generate(userId, 60);
+  await generate(userId, 0);
+  await generate('key_1', 60);
+  expect((await mails()).map(({ recipient, subject }) => [recipient, subject])).toEqual([
+    [person.email, '[TEST] Your report of 2026-03-02 to 2026-03-02 is ready'],
+  ]);
+  await rows(portal.db, 'UPDATE membership SET removed_at = now() WHERE user_id = :userId', { userId });
+  await generate(userId, 60);
+  expect(await mails()).toHaveLength(1);
+  await portal.db.transaction((trx) => setMembership(trx, { userId, ...scope, role: 'finance' }));
+  await reports.close();
+});
+
+test('an endpoint that fails five times in a row is mailed to developers, admins and owners, at most once a day', async () => {
+  const people = await Promise.all(
+    (['owner', 'admin', 'developer'] as const).map((role) => portal.signedIn(scope.merchantId, role)),
+  );
+  await Promise.all((['finance', 'support'] as const).map((role) => portal.signedIn(scope.merchantId, role)));
+  const body = { url: 'https://hooks.shop.example.et/in?token=planted', eventTypes: ['*'] };
+  const { subscriptionId: id } = (await people[0]!.send('POST', '/api/checkout/webhooks/subscriptions', { body })).body
+    .data;
+  const set = (failures: number) =>
+    rows(portal.db, 'UPDATE webhook_subscription SET consecutive_failures = :failures WHERE id = :id', {
+      id,
+      failures,
+    });
+  const count = async (): Promise<number> => (await mails()).length;
+  await set(4);
+  expect(await count()).toBe(0);
+  await set(7);
+  const sent = await mails();
+  expect(sent.map(({ recipient }) => recipient).toSorted()).toEqual(people.map(({ email }) => email).toSorted());
+  expect(sent[0]?.subject).toBe('[TEST] Webhooks to hooks.shop.example.et are failing');
+  expect(sent[0]?.text).toContain('The last 7 attempts');
+  expect(JSON.stringify(sent)).not.toContain('planted');
+  for (const failures of [8, 0, 5, 0, 9]) await set(failures);
+  expect(await count()).toBe(3);
+  const sql = `UPDATE webhook_subscription SET failing_mailed_at = now() - interval '25 hours', consecutive_failures = 0 WHERE id = :id`;
+  await rows(portal.db, sql, { id });
+  await set(5);
+  expect(await count()).toBe(6);
+});
+
+test('a local installation shows the mails, and their number to who is signed in', async () => {
+  const owner = await portal.signedIn(scope.merchantId, 'owner');
+  expect((await owner.send('GET', '/api/portal/me')).body.data.mailCount).toBe(0);
+  const facts = `'{"kind": "endpoint.failing", "host": "shop.example.et", "failures": 5}'`;
+  await rows(portal.db, `SELECT notify_members(:merchantId, 'live', '{owner}', NULL, ${facts})`, scope);
+  expect((await owner.send('GET', '/api/portal/me')).body.data.mailCount).toBe(1);
+  const page = await openBrowser(portal.url).send('GET', '/dev/mail');
+  expect(page.text).toContain('Webhooks to shop.example.et are failing');
+  expect(page.text).toContain(`${portal.url}/live/webhooks`);
+});
