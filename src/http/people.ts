@@ -16,7 +16,6 @@ export const PERMISSIONS_OF_PEOPLE = [
   'team:read',
   'team:write',
   'owners:write',
-  'withdrawals:confirm',
   'security-policy:write',
   'audit:read',
   'audit:read-all',

@@ -12,7 +12,7 @@ import * as schema from './schema.ts';
 
 type Deps = { db: Database };
 
-const CONFIRM = { tag: 'Portal', auth: { by: 'member', permission: 'withdrawals:confirm' } } as const;
+const DECIDE = { tag: 'Portal', auth: { by: 'member', permission: 'withdrawals:write' } } as const;
 
 /** The withdrawals that need a second person of the merchant, and from which amount on they do. */
 export function secondPersonRoutes(deps: Deps): Route[] {
@@ -56,7 +56,7 @@ function policyRoutes({ db }: Deps): Route[] {
 }
 
 function decisionRoutes(): Route[] {
-  const declared = { ...CONFIRM, params: WithdrawalParams, responses: { 200: Withdrawal } };
+  const declared = { ...DECIDE, params: WithdrawalParams, responses: { 200: Withdrawal } };
   return [
     writeRoute('POST /api/portal/withdrawals/:withdrawalId/confirm', {
       ...declared,

@@ -194,13 +194,15 @@ test('a declined withdrawal is cancelled with its reason, and its money is avail
   expect((await decide(owner, id)).body.error.code).toBe('INVALID_STATE');
 });
 
-test('the requester can cancel a withdrawal that waits, and a code is needed to confirm one in live', async () => {
+test('the requester can cancel a withdrawal that waits; in live a code is needed to confirm one, and two factors to decline it', async () => {
   await setPolicy(100);
   const id = (await requestInSandbox(finance)).body.data.withdrawalRequestId;
   expect((await finance.send('POST', `/api/checkout/withdrawal/${id}/cancel`)).body.data.status).toBe('CANCELLED');
   const waiting = await requestLive(finance.userId);
   await rows(portal.db, 'UPDATE user_session SET step_up_at = NULL WHERE user_id = :userId', owner);
   expect((await decide(owner, waiting)).body.error.code).toBe('STEP_UP_REQUIRED');
+  await rows(portal.db, 'UPDATE user_account SET totp_enabled_at = NULL WHERE id = :userId', owner);
+  expect((await decide(owner, waiting, { verb: 'decline' })).body.error.code).toBe('TWO_FACTOR_REQUIRED');
 });
 
 test('in the sandbox one person may request and confirm, and is told that live differs', async () => {

@@ -80,7 +80,7 @@ export function Decision({ withdrawal }: { withdrawal: WithdrawalRow }) {
   const [open, setOpen] = useState<'confirm' | 'decline' | null>(null);
   if (withdrawal.stage !== 'AWAITING_CONFIRMATION') return null;
   const close = (): void => setOpen(null);
-  const reason = whyNot('withdrawals:confirm');
+  const reason = whyNot('withdrawals:write');
   return (
     <>
       <Button kind="primary" whyNot={reason} onClick={() => setOpen('confirm')}>

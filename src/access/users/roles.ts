@@ -4,8 +4,7 @@ import { SCOPES, type Scope } from '../../http/route.ts';
 type Access = { scopes: readonly Scope[]; permissions: readonly PersonPermission[] };
 
 const MONEY_OUT: readonly Scope[] = ['withdrawals:write', 'settlements:write', 'bank:write'];
-/** Owners, the policy and money out are not theirs. */
-const NOT_OF_ADMINS: readonly PersonPermission[] = ['owners:write', 'security-policy:write', 'withdrawals:confirm'];
+const OF_OWNERS: readonly PersonPermission[] = ['owners:write', 'security-policy:write'];
 const PAYMENTS: readonly Scope[] = ['transactions:read', 'checkout:read'];
 const MONEY: readonly Scope[] = ['balance:read', 'withdrawals:read', 'settlements:read'];
 const REPORTS: readonly Scope[] = ['reports:read', 'reports:write'];
@@ -15,19 +14,11 @@ export const ROLES: Readonly<Record<MemberRole, Access>> = {
   owner: { scopes: SCOPES, permissions: PERMISSIONS_OF_PEOPLE },
   admin: {
     scopes: SCOPES.filter((scope) => !MONEY_OUT.includes(scope)),
-    permissions: PERMISSIONS_OF_PEOPLE.filter((permission) => !NOT_OF_ADMINS.includes(permission)),
+    permissions: PERMISSIONS_OF_PEOPLE.filter((permission) => !OF_OWNERS.includes(permission)),
   },
   finance: {
     scopes: [...PAYMENTS, ...MONEY, ...MONEY_OUT, ...REPORTS, 'webhooks:read', 'channels:read'],
-    permissions: [
-      'phones:read',
-      'reports:money',
-      'bank:read',
-      'kyc:read',
-      'withdrawals:confirm',
-      'audit:read',
-      'audit:read-all',
-    ],
+    permissions: ['phones:read', 'reports:money', 'bank:read', 'kyc:read', 'audit:read', 'audit:read-all'],
   },
   developer: {
     scopes: [...PAYMENTS, ...REPORTS, 'webhooks:read', 'webhooks:write', 'channels:read', 'requests:read'],
