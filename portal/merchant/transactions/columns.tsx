@@ -31,7 +31,12 @@ export const COLUMNS: readonly TransactionColumn[] = [
     narrow: 'none',
     cell: (row) => <Day day={row.transactionDate} />,
   },
-  { id: 'type', header: text.type, narrow: 'none', cell: (row) => row.type },
+  {
+    id: 'type',
+    header: text.type,
+    narrow: 'none',
+    cell: (row) => <span className="whitespace-nowrap">{row.type}</span>,
+  },
   { id: 'status', header: text.status, narrow: 'second', cell: (row) => <StatusBadge status={row.status} /> },
   { id: 'createdAt', header: text.createdAt, sortBy: 'createdAt', cell: (row) => <Time at={row.createdAt} /> },
 ];
