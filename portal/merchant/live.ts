@@ -106,7 +106,11 @@ async function readStream({ onOpen, onChanges }: Stream): Promise<number> {
   };
   document.addEventListener('visibilitychange', onVisibility);
   try {
-    const response = await fetch('/api/portal/stream', { headers, signal: leaving.signal });
+    const response = await fetch('/api/portal/stream', {
+      // Opened by the page, not by the person: no use of the session.
+      headers: { ...headers, 'x-meskot-unattended': 'true' },
+      signal: leaving.signal,
+    });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
       return response.status;
