@@ -8,14 +8,13 @@ import { mount } from '../ui/mount.tsx';
 import { SignOutButton } from '../ui/person-menu.tsx';
 import { MemberProvider } from './member.ts';
 import { router } from './router.tsx';
-import { call, useChange } from './routes.ts';
+import { call } from './routes.ts';
 import { text } from './text.ts';
 
 function WithoutMerchant() {
-  const signOut = useChange('POST /api/portal/sign-out');
   return (
     <Empty title={text.noMerchant}>
-      {text.askForInvitation} <SignOutButton change={signOut} />
+      {text.askForInvitation} <SignOutButton />
     </Empty>
   );
 }

@@ -128,12 +128,12 @@ const routeTree = root.addChildren([
   createRoute({
     ...at,
     path: '/security',
-    component: lazyRouteComponent(() => import('./security/page.tsx'), 'SecurityPage'),
+    component: lazyRouteComponent(() => import('./account.tsx'), 'SecurityPage'),
   }),
   createRoute({
     ...at,
     path: '/profile',
-    component: lazyRouteComponent(() => import('./profile/page.tsx'), 'Profile'),
+    component: lazyRouteComponent(() => import('./account.tsx'), 'ProfilePage'),
   }),
 ]);
 

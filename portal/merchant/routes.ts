@@ -16,6 +16,7 @@ import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { environment } from '../ui/environment.ts';
+import { onSignedOut } from '../ui/signed-out.ts';
 import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
@@ -35,8 +36,6 @@ export type ReceivedRequest = z.output<typeof subscriptions.ReceivedRequest>;
 type SubscriptionWithSecret = z.output<typeof subscriptions.SubscriptionWithSecret>;
 export type Channel = z.output<typeof channels.Channel>;
 export type BankAccount = z.output<typeof bank.BankAccount>;
-type RecoveryCodes = z.output<typeof portal.RecoveryCodes>;
-export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Key = z.output<typeof portal.PersonsKey>;
 type CreatedKey = z.output<typeof portal.CreatedKey>;
 export type LoggedCall = z.output<typeof LoggedRequest>;
@@ -96,14 +95,6 @@ type Routes = {
   'POST /api/checkout/kyc/documents': z.output<typeof kyc.KycDocument>;
   'GET /api/checkout/bank-account': BankAccount;
   'PUT /api/checkout/bank-account': BankAccount;
-  'GET /api/portal/security': z.output<typeof portal.Security>;
-  'POST /api/portal/security/password': null;
-  'PATCH /api/portal/profile': Me;
-  'POST /api/portal/security/two-factor': z.output<typeof portal.NewTwoFactor>;
-  'POST /api/portal/security/two-factor/confirm': RecoveryCodes;
-  'POST /api/portal/security/two-factor/off': null;
-  'POST /api/portal/security/recovery-codes': RecoveryCodes;
-  'POST /api/portal/security/step-up': Me;
   'GET /api/portal/keys': Key[];
   'POST /api/portal/keys': CreatedKey;
   'POST /api/portal/keys/:keyId/rotate': CreatedKey;
@@ -118,9 +109,6 @@ type Routes = {
   'POST /api/portal/views': SavedView;
   'PATCH /api/portal/views/:viewId': SavedView;
   'DELETE /api/portal/views/:viewId': null;
-  'GET /api/portal/sessions': PersonSession[];
-  'POST /api/portal/sessions/:sessionId/end': null;
-  'POST /api/portal/sessions/end-all': null;
   'GET /api/checkout/balance': z.output<typeof BalanceResponse>;
   'GET /api/checkout/balance/history': MovementRow[];
   'GET /api/checkout/balance/history/summary': BalanceSums;
@@ -145,14 +133,8 @@ type Routes = {
   'POST /api/checkout/reports/:reportId/cancel': ReportRow;
   'GET /api/checkout/reports/summary': ReportSummary;
   'GET /api/checkout/reports/series': PaymentSeries;
-  'POST /api/portal/sign-out': null;
   'POST /api/checkout/sessions': CreatedSession;
   'GET /api/checkout/sessions/:sessionId': z.output<typeof sessions.Session>;
-};
-
-/** The session has ended: leaves for the sign-in page, which leads back. */
-export const onSignedOut = (): void => {
-  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 };
 
 /** Of every call: its environment. */

@@ -13,7 +13,7 @@ import { StepUp } from '../ui/step-up-dialog.tsx';
 import { text as kit } from '../ui/text.ts';
 import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
-import { useChange, useRead } from './routes.ts';
+import { useRead } from './routes.ts';
 import { text } from './text.ts';
 
 /** `permission`: undefined for everybody. */
@@ -80,8 +80,6 @@ const MAILS_READ_EVERY_MS = 15_000;
 /** The frame of every screen. */
 export function Shell() {
   const { merchant, twoFactor, user, role, may } = useMember();
-  const signOut = useChange('POST /api/portal/sign-out');
-  const stepUp = useChange('POST /api/portal/security/step-up');
   const groups = GROUPS.map(({ title, entries }) => ({
     title,
     entries: entries.filter(({ permission }) => permission === undefined || may(permission)),
@@ -99,7 +97,7 @@ export function Shell() {
           <LocalMails />
         </>
       }
-      person={<PersonMenu user={user} role={role ?? ''} change={signOut} />}
+      person={<PersonMenu user={user} role={role ?? ''} />}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
         <Warning>
@@ -118,7 +116,7 @@ export function Shell() {
         </Warning>
       )}
       <Outlet />
-      <StepUp change={stepUp} />
+      <StepUp />
     </Frame>
   );
 }

@@ -2,7 +2,7 @@ import '../ui/aria-texts.ts';
 import { RouterProvider } from '@tanstack/react-router';
 
 import { base } from '../ui/environment.ts';
-import { setCalendar } from '../ui/format.ts';
+import { setCalendar, setClock } from '../ui/format.ts';
 import { adoptLanguage } from '../ui/language.ts';
 import { mount } from '../ui/mount.tsx';
 import { OperatorProvider } from './operator.ts';
@@ -15,6 +15,7 @@ if (!/^[/](?:test|live)(?:[/]|$)/.test(location.pathname)) location.replace(base
 mount(readMe, (me: Me) => {
   adoptLanguage(me.user.language);
   setCalendar(me.user.calendar);
+  setClock(me.user.clock);
   return (
     <OperatorProvider value={me}>
       <RouterProvider router={router} />

@@ -110,6 +110,16 @@ const routeTree = root.addChildren([
   }),
   createRoute({
     ...at,
+    path: '/security',
+    component: lazyRouteComponent(() => import('./account.tsx'), 'SecurityPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/profile',
+    component: lazyRouteComponent(() => import('./account.tsx'), 'ProfilePage'),
+  }),
+  createRoute({
+    ...at,
     path: '/events/$eventId',
     component: lazyRouteComponent(() => import('./deliveries/event.tsx'), 'EventPage'),
   }),

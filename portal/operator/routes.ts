@@ -16,6 +16,7 @@ import type { HolidayResponse } from '../../src/settlements/calendar/routes.ts';
 import type * as settlements from '../../src/settlements/schema.ts';
 import type * as deliveries from '../../src/webhooks/delivery/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
+import { onSignedOut } from '../ui/signed-out.ts';
 import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
@@ -88,14 +89,8 @@ type Routes = {
   'POST /api/ops/webhooks/deliveries/resend': z.output<typeof deliveries.OperatorResendCount> & { jobId?: string };
   'GET /api/ops/webhooks/resend-jobs/:jobId': z.output<typeof deliveries.OperatorResendJob>;
   'POST /api/ops/webhooks/resend-jobs/:jobId/cancel': unknown;
-  'POST /api/portal/sign-out': null;
-  'POST /api/portal/security/step-up': unknown;
   /** Commands, by the address in the links of what they change. */
   [command: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/ops/${string}`]: unknown;
-};
-
-const onSignedOut = (): void => {
-  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 };
 
 export const { call, useRead, useChange } = createCalls<Routes>({ headers: {}, onSignedOut, onStepUp });

@@ -6,7 +6,6 @@ import { PersonMenu } from '../ui/person-menu.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { StepUp } from '../ui/step-up-dialog.tsx';
 import { useOperator } from './operator.ts';
-import { useChange } from './routes.ts';
 import { text } from './text.ts';
 
 /** The sidebar. Every role may read every screen. */
@@ -47,6 +46,13 @@ const GROUPS: readonly Group[] = [
       { to: '/audit', label: text.audit, icon: 'shield' },
     ],
   },
+  {
+    title: text.person,
+    entries: [
+      { to: '/security', label: text.security, icon: 'lock' },
+      { to: '/profile', label: text.profile, icon: 'person' },
+    ],
+  },
 ];
 
 const KEYS = [['/ Ctrl-K', text.keyFind]] as const;
@@ -55,8 +61,6 @@ const KEYS = [['/ Ctrl-K', text.keyFind]] as const;
 export function Shell() {
   const { user, role } = useOperator();
   const navigate = useNavigate();
-  const signOut = useChange('POST /api/portal/sign-out');
-  const stepUp = useChange('POST /api/portal/security/step-up');
   return (
     <Frame
       name={text.console}
@@ -66,10 +70,10 @@ export function Shell() {
       search={
         <SearchBox label={text.findLabel} onSearch={(q) => void navigate({ to: '/find', search: { q } as never })} />
       }
-      person={<PersonMenu user={user} role={role} change={signOut} />}
+      person={<PersonMenu user={user} role={role} />}
     >
       <Outlet />
-      <StepUp change={stepUp} />
+      <StepUp />
     </Frame>
   );
 }

@@ -1,3 +1,4 @@
+import { useChange } from './account/routes.ts';
 import { Button } from './button.tsx';
 import { Facts } from './facts.tsx';
 import { failureText } from './feedback.tsx';
@@ -5,18 +6,10 @@ import { text } from './frame-text.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { Popover } from './popover.tsx';
 
-type SignOut = {
-  /** Ends the session. */
-  change: {
-    mutate: (input: { body: object }, options: { onSuccess: () => void }) => void;
-    isPending: boolean;
-    error: unknown;
-  };
-};
-type Props = SignOut & { user: { name: string; email: string }; role: string };
+type Props = { user: { name: string; email: string }; role: string };
 
 /** The signed-in person, and the way out. */
-export function PersonMenu({ user, role, change }: Props) {
+export function PersonMenu({ user, role }: Props) {
   return (
     <Popover button={null} icon="person" kind="plain" label={text.person} title={text.person}>
       {() => (
@@ -29,7 +22,7 @@ export function PersonMenu({ user, role, change }: Props) {
           <div className="sm:hidden">
             <LanguageChoice />
           </div>
-          <SignOutButton change={change} />
+          <SignOutButton />
         </div>
       )}
     </Popover>
@@ -37,7 +30,8 @@ export function PersonMenu({ user, role, change }: Props) {
 }
 
 /** Ends the session and leaves for the sign-in page. */
-export function SignOutButton({ change }: SignOut) {
+export function SignOutButton() {
+  const change = useChange('POST /api/portal/sign-out');
   const onSuccess = (): void => {
     sessionStorage.clear();
     location.assign('/sign-in');

@@ -1,5 +1,6 @@
 import { useState, type FormEvent } from 'react';
 
+import { useChange } from './account/routes.ts';
 import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
 import { Dialog } from './dialog.tsx';
@@ -11,20 +12,14 @@ import { text as kit } from './text.ts';
 
 const CODE_CHARACTERS_MIN = 6;
 
-/** Sends a code. */
-type Change = {
-  mutate: (input: { body: { code: string } }, options: { onSuccess: () => void }) => void;
-  isPending: boolean;
-  error: Error | null;
-};
-
 /** The dialog for a code, wherever a call needs one. */
-export function StepUp({ change }: { change: Change }) {
+export function StepUp() {
   const question = useCodeQuestion();
-  return question && <CodeDialog change={change} onAnswer={question.answer} />;
+  return question && <CodeDialog onAnswer={question.answer} />;
 }
 
-function CodeDialog({ change, onAnswer }: { change: Change; onAnswer: (isAccepted: boolean) => void }) {
+function CodeDialog({ onAnswer }: { onAnswer: (isAccepted: boolean) => void }) {
+  const change = useChange('POST /api/portal/security/step-up');
   const send = (code: string): void => change.mutate({ body: { code } }, { onSuccess: () => onAnswer(true) });
   return (
     <Dialog title={text.stepUpTitle} onClose={() => onAnswer(false)}>

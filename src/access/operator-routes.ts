@@ -47,9 +47,9 @@ function meRoute({ db }: Deps): Route {
     responses: { 200: schema.OperatorMe },
     handle: async ({ caller, at }) => {
       const { id: operatorId, name, email, role } = await findOperator(db, caller.operatorId);
-      const { language = 'en', calendar = 'gregorian' } = (await findUserByEmail(db, email)) ?? {};
+      const { language = 'en', calendar = 'gregorian', clock = '24h' } = (await findUserByEmail(db, email)) ?? {};
       const session = 'sessionId' in caller ? presentSession(await readSession(db, caller.sessionId, at), at) : null;
-      const user = { name, email, language, calendar };
+      const user = { name, email, language, calendar, clock };
       const data = { operatorId, role, user, ...accessOf(role), stepUp: STEP_UP_ACTIONS, session };
       return { message: 'Operator retrieved', data };
     },

@@ -212,6 +212,7 @@ export const OperatorMe = z
       email: z.string(),
       language: z.enum(['en', 'am']),
       calendar: z.enum(['gregorian', 'ethiopic', 'both']),
+      clock: z.enum(['24h', '12h', 'ethiopian']),
     }),
     permissions: z.array(z.enum(ACTIONS)).describe('What the role may do'),
     denied: z

@@ -41,6 +41,8 @@ describe('every screen of the console', () => {
       holidays: '/test/holidays',
       operators: '/test/operators',
       audit: '/test/audit',
+      security: '/test/security',
+      profile: '/test/profile',
     };
   };
 

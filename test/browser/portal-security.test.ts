@@ -98,7 +98,7 @@ describe('a person’s own account', () => {
 
   test('language and calendar of the pages follow the profile', async () => {
     const { page, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
-    await page.getByLabel('Ethiopian').check();
+    await page.getByLabel('Ethiopian', { exact: true }).check();
     await Promise.all([page.waitForEvent('load'), page.click('button:text-is("Save")')]);
     await page.goto(`${portal.url}/test/security`);
     expect(await page.locator('tbody time').first().innerText()).toMatch(/20(?:1\d)/);

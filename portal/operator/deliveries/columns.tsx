@@ -16,7 +16,7 @@ export function DeliveryStatus({ of: { status, deadLetteredAt } }: { of: Statuse
 }
 
 export const COLUMNS: readonly Column<Delivery>[] = [
-  { id: 'event', header: text.event, cell: ({ event }) => event },
+  { id: 'event', header: text.event, cell: ({ event }) => <span className="whitespace-nowrap">{event}</span> },
   { id: 'orderNo', header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
   { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <DeliveryStatus of={row} /> },
   { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },

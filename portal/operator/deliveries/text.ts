@@ -38,7 +38,7 @@ export const text = catalogue(
     none: 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ መላኪያ የለም።',
     deadLetter: 'ያልደረሰ መልእክት',
     event: 'ክስተት',
-    orderNo: 'የትዕዛዝ ቁጥር',
+    orderNo: 'የትእዛዝ ቁጥር',
     receiver: 'ተቀባይ',
     host: 'የተቀባዩ አገልጋይ ስም',
     attempts: 'ሙከራዎች',

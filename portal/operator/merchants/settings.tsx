@@ -7,7 +7,7 @@ import { formatBirr, formatCount } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { birr } from '../parts.tsx';
+import { Actions, birr } from '../parts.tsx';
 import { useRead, type FeeRule, type LimitRule } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -128,11 +128,13 @@ export function ReviewPolicy(props: Props) {
                 [text.perHourMax]: formatCount(perHourMax),
               }}
             />
-            <CommandButton
-              name="merchant.change-review"
-              address={settingOf(props, 'review-policy')}
-              initial={typed({ largeAmount, twoPersonAmount, perHourMax })}
-            />
+            <Actions>
+              <CommandButton
+                name="merchant.change-review"
+                address={settingOf(props, 'review-policy')}
+                initial={typed({ largeAmount, twoPersonAmount, perHourMax })}
+              />
+            </Actions>
           </>
         )}
       </Loaded>
@@ -155,11 +157,13 @@ export function SettlementLimit(props: Props) {
                 [text.max]: birr(max),
               }}
             />
-            <CommandButton
-              name="merchant.change-settlement-limit"
-              address={settingOf(props, 'settlement-limit')}
-              initial={typed({ min, max })}
-            />
+            <Actions>
+              <CommandButton
+                name="merchant.change-settlement-limit"
+                address={settingOf(props, 'settlement-limit')}
+                initial={typed({ min, max })}
+              />
+            </Actions>
           </>
         )}
       </Loaded>

@@ -38,7 +38,6 @@ export const text = catalogue(
     max: 'At most',
     daily: 'Per day',
     tax: 'Tax',
-    validFrom: 'Valid from',
     scheduled: 'scheduled',
     own: 'own',
     standard: 'standard',
@@ -101,7 +100,6 @@ export const text = catalogue(
     max: 'ቢበዛ',
     daily: 'በቀን',
     tax: 'ግብር',
-    validFrom: 'የሚጸናበት ጊዜ',
     scheduled: 'የታቀደ',
     own: 'የራሱ',
     standard: 'መደበኛ',
@@ -127,6 +125,6 @@ export const text = catalogue(
     withdrawals: 'ወጪዎች',
     settlements: 'ወደ ባንክ ዝውውሮች',
     deliveries: 'መላኪያዎች',
-    actions: 'ትዕዛዞች',
+    actions: 'ትእዛዞች',
   },
 );

@@ -33,7 +33,7 @@ const text = catalogue(
     active: 'ንቁ',
     inactive: 'የቆመ',
     createdAt: 'የተፈጠረበት ጊዜ',
-    actions: 'ትዕዛዞች',
+    actions: 'ትእዛዞች',
     you: 'እርስዎ',
   },
 );

@@ -55,7 +55,7 @@ export const text = catalogue(
     noDiscrepancies: 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ልዩነት የለም።',
     label: 'ቀናትና የክፍያ መንገዶች',
     kind: 'ዓይነት',
-    order: 'ትዕዛዝ',
+    order: 'ትእዛዝ',
     state: 'ሁኔታ',
     open: 'ክፍት',
     closed: 'የተዘጋ',
@@ -92,7 +92,7 @@ export const KINDS: Record<Discrepancy['kind'], string> = catalogue(
     MISSING_FROM_STATEMENT: 'Not in the statement',
   },
   {
-    UNKNOWN_ORDER: 'የእኛ ያልሆነ ትዕዛዝ',
+    UNKNOWN_ORDER: 'የእኛ ያልሆነ ትእዛዝ',
     UNCONFIRMED: 'እዚያ የተከፈለ፣ እዚህ ያልተረጋገጠ',
     AMOUNT_MISMATCH: 'ሌላ መጠን',
     MISSING_FROM_STATEMENT: 'በመግለጫው የሌለ',

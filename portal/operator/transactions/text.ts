@@ -30,7 +30,7 @@ export const text = catalogue(
   {
     title: 'ግብይቶች',
     none: 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ግብይት የለም።',
-    orderNo: 'የትዕዛዝ ቁጥር',
+    orderNo: 'የትእዛዝ ቁጥር',
     customer: 'ደንበኛ',
     createdAt: 'የተፈጠረበት ጊዜ',
     completedAt: 'የተጠናቀቀበት ጊዜ',

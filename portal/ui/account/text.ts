@@ -1,10 +1,9 @@
-import { formatCount } from '../../ui/format.ts';
-import { catalogue } from '../../ui/language.ts';
+import { formatCount } from '../format.ts';
+import { catalogue } from '../language.ts';
 
 /** The texts of a person's own security. */
 export const text = catalogue(
   {
-    title: 'Security',
     twoFactor: 'Two-factor authentication',
     twoFactorHelp: 'A code of an authenticator app beside the password. Owners, admins and finance need it in live.',
     on: 'On',
@@ -48,7 +47,6 @@ export const text = catalogue(
     unknownDevice: 'Unknown device',
   },
   {
-    title: 'ደህንነት',
     twoFactor: 'ሁለት ደረጃ ማረጋገጫ',
     twoFactorHelp: 'ከይለፍ ቃሉ ሌላ ከማረጋገጫ መተግበሪያ የሚገኝ ኮድ። ባለቤቶች፣ አስተዳዳሪዎችና ፋይናንስ በእውነተኛው ላይ ያስፈልጋቸዋል።',
     on: 'በርቷል',

@@ -1,18 +1,15 @@
 import { useState, type FormEvent } from 'react';
 
-import { Button } from '../../ui/button.tsx';
-import { CallFailure } from '../../ui/call.ts';
-import { Failed } from '../../ui/feedback.tsx';
-import { Choice, TextField } from '../../ui/field.tsx';
-import { catalogue, changeLanguage, LANGUAGES, type Language } from '../../ui/language.ts';
-import { text as kit } from '../../ui/text.ts';
-import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
-import { useChange, type Me } from '../routes.ts';
+import { Button } from '../button.tsx';
+import { CallFailure } from '../call.ts';
+import { Failed } from '../feedback.tsx';
+import { Choice, TextField } from '../field.tsx';
+import { catalogue, changeLanguage, LANGUAGES, type Language } from '../language.ts';
+import { text as kit } from '../text.ts';
+import { useChange, type Me } from './routes.ts';
 
 const text = catalogue(
   {
-    title: 'Profile',
     name: 'Name',
     nameRule: 'As your colleagues know you, at most 100 characters.',
     email: 'E-mail',
@@ -28,7 +25,6 @@ const text = catalogue(
     save: 'Save',
   },
   {
-    title: 'መገለጫ',
     name: 'ስም',
     nameRule: 'ባልደረቦችዎ እንደሚያውቁዎት፣ ቢበዛ 100 ፊደላት።',
     email: 'ኢሜይል',
@@ -51,8 +47,7 @@ const CALENDARS = (['gregorian', 'ethiopic', 'both'] as const).map((calendar) =>
 const CLOCKS = (['24h', '12h', 'ethiopian'] as const).map((clock) => [clock, text[clock]] as const);
 
 /** The person's name, and the language, calendar and clock of the pages. */
-export function Profile() {
-  const { user } = useMember();
+export function Profile({ user }: { user: Omit<Me['user'], 'userId'> }) {
   const [values, setValues] = useState<Pick<Me['user'], 'name' | 'language' | 'calendar' | 'clock'>>({
     name: user.name,
     language: user.language,
@@ -73,44 +68,42 @@ export function Profile() {
     change.mutate({ body: { ...values, name: values.name.trim() } }, { onSuccess });
   };
   return (
-    <Page title={text.title}>
-      <form noValidate className="card flex max-w-xl flex-col gap-4 p-4" onSubmit={submit}>
-        <p>
-          <span className="text-quiet">{text.email}:</span> {user.email}
-        </p>
-        <TextField
-          label={text.name}
-          hint={text.nameRule}
-          isRequired
-          maxLength={100}
-          autoComplete="name"
-          value={values.name}
-          error={isEmpty ? kit.fillIn : isWrong ? text.nameRule : undefined}
-          onChange={(event) => setValues({ ...values, name: event.target.value })}
-        />
-        <Choice
-          label={text.language}
-          options={LANGUAGE_OPTIONS}
-          value={values.language}
-          onChange={(language) => setValues({ ...values, language })}
-        />
-        <Choice
-          label={text.calendar}
-          options={CALENDARS}
-          value={values.calendar}
-          onChange={(calendar) => setValues({ ...values, calendar })}
-        />
-        <Choice
-          label={text.clock}
-          options={CLOCKS}
-          value={values.clock}
-          onChange={(clock) => setValues({ ...values, clock })}
-        />
-        {change.error && !isWrong && <Failed error={change.error} />}
-        <Button type="submit" kind="primary" isBusy={change.isPending} className="self-start">
-          {text.save}
-        </Button>
-      </form>
-    </Page>
+    <form noValidate className="card flex max-w-xl flex-col gap-4 p-4" onSubmit={submit}>
+      <p>
+        <span className="text-quiet">{text.email}:</span> {user.email}
+      </p>
+      <TextField
+        label={text.name}
+        hint={text.nameRule}
+        isRequired
+        maxLength={100}
+        autoComplete="name"
+        value={values.name}
+        error={isEmpty ? kit.fillIn : isWrong ? text.nameRule : undefined}
+        onChange={(event) => setValues({ ...values, name: event.target.value })}
+      />
+      <Choice
+        label={text.language}
+        options={LANGUAGE_OPTIONS}
+        value={values.language}
+        onChange={(language) => setValues({ ...values, language })}
+      />
+      <Choice
+        label={text.calendar}
+        options={CALENDARS}
+        value={values.calendar}
+        onChange={(calendar) => setValues({ ...values, calendar })}
+      />
+      <Choice
+        label={text.clock}
+        options={CLOCKS}
+        value={values.clock}
+        onChange={(clock) => setValues({ ...values, clock })}
+      />
+      {change.error && !isWrong && <Failed error={change.error} />}
+      <Button type="submit" kind="primary" isBusy={change.isPending} className="self-start">
+        {text.save}
+      </Button>
+    </form>
   );
 }

@@ -1,30 +1,27 @@
 import { useState, type FormEvent } from 'react';
 
-import { Button } from '../../ui/button.tsx';
-import { CallFailure } from '../../ui/call.ts';
-import { Failed } from '../../ui/feedback.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Panel } from '../../ui/panel.tsx';
-import { text as kit } from '../../ui/text.ts';
-import { toast } from '../../ui/toast.tsx';
-import { Page } from '../page.tsx';
-import { useChange } from '../routes.ts';
+import { Button } from '../button.tsx';
+import { CallFailure } from '../call.ts';
+import { Failed } from '../feedback.tsx';
+import { TextField } from '../field.tsx';
+import { Panel } from '../panel.tsx';
+import { text as kit } from '../text.ts';
+import { toast } from '../toast.tsx';
+import { useChange } from './routes.ts';
 import { Sessions } from './sessions.tsx';
 import { text } from './text.ts';
 import { TwoFactor } from './two-factor.tsx';
 
 /** The security of the person's own account. */
-export function SecurityPage() {
+export function Security() {
   return (
-    <Page title={text.title}>
-      <div className="grid items-start gap-4 xl:grid-cols-2">
-        <TwoFactor />
-        <Password />
-        <div className="xl:col-span-2">
-          <Sessions />
-        </div>
+    <div className="grid items-start gap-4 xl:grid-cols-2">
+      <TwoFactor />
+      <Password />
+      <div className="xl:col-span-2">
+        <Sessions />
       </div>
-    </Page>
+    </div>
   );
 }
 

@@ -1,11 +1,11 @@
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Failed, Loaded } from '../../ui/feedback.tsx';
-import { List, type Column } from '../../ui/list.tsx';
-import { Panel } from '../../ui/panel.tsx';
-import { Time } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
-import { useChange, useRead, type PersonSession } from '../routes.ts';
+import { Badge } from '../badge.tsx';
+import { Button } from '../button.tsx';
+import { Failed, Loaded } from '../feedback.tsx';
+import { List, type Column } from '../list.tsx';
+import { Panel } from '../panel.tsx';
+import { Time } from '../time.tsx';
+import { toast } from '../toast.tsx';
+import { useChange, useRead, type PersonSession } from './routes.ts';
 import { text } from './text.ts';
 
 /** Browser and system of a User-Agent, in short. */

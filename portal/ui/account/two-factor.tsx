@@ -1,17 +1,17 @@
 import { useState } from 'react';
 
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Code, CodeBlock } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Facts } from '../../ui/facts.tsx';
-import { Failed, Loaded } from '../../ui/feedback.tsx';
-import { Panel } from '../../ui/panel.tsx';
-import { QrCode } from '../../ui/qr-code.tsx';
-import { CodeForm } from '../../ui/step-up-dialog.tsx';
-import { text as kit } from '../../ui/text.ts';
-import { Time } from '../../ui/time.tsx';
-import { useChange, useRead } from '../routes.ts';
+import { Badge } from '../badge.tsx';
+import { Button } from '../button.tsx';
+import { Code, CodeBlock } from '../copy.tsx';
+import { Dialog } from '../dialog.tsx';
+import { Facts } from '../facts.tsx';
+import { Failed, Loaded } from '../feedback.tsx';
+import { Panel } from '../panel.tsx';
+import { QrCode } from '../qr-code.tsx';
+import { CodeForm } from '../step-up-dialog.tsx';
+import { text as kit } from '../text.ts';
+import { Time } from '../time.tsx';
+import { useChange, useRead } from './routes.ts';
 import { text } from './text.ts';
 
 /** Two-factor authentication: on with a code of the app, its recovery codes, and off again. */
