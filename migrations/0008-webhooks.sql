@@ -170,5 +170,5 @@ CREATE TABLE sandbox_receiver_request (
   http_status      smallint NOT NULL,              -- of the answer
   created_at       timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX sandbox_receiver_request_list ON sandbox_receiver_request (subscription_id, id DESC);
+CREATE INDEX sandbox_receiver_request_list ON sandbox_receiver_request (subscription_id, created_at DESC, id DESC);
 CREATE INDEX sandbox_receiver_request_age ON sandbox_receiver_request (created_at);

@@ -10,9 +10,9 @@ const REMOVABLE = [
   'idempotency_key',
   'mail',
   'outbox',
-  'saved_view',
   'request_log',
   'sandbox_receiver_request',
+  'saved_view',
   'user_session',
   'user_token',
 ];

@@ -26,6 +26,8 @@ describe('journeys through the portal', () => {
 
   test('a person filters, opens a transaction with keys, and saves a file that equals the screen', async () => {
     const { page, problems, close } = await portal.open(browser, '/test/transactions');
+    // A narrow list does not show its header.
+    await page.locator('thead th').first().waitFor({ state: 'attached' });
     const columns = await page.locator('thead th').allInnerTexts();
     expect(columns).toEqual([
       'Checkout Order No',

@@ -71,14 +71,14 @@ test(`a failed delivery is found by its order number in the Temporal UI, and res
   await click(page.getByRole('button', { name: 'More Actions' }));
   await click(page.getByRole('menuitem', { name: 'Send an Update' }));
   await click(page.locator('dialog[open]').getByTestId('update-select-button'));
-  // The list of updates takes the keys; a click on its option would be the sixth.
-  await page
-    .locator('dialog[open]')
-    .getByRole('option', { name: /^resend/ })
-    .waitFor();
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  await click(page.locator('dialog[open]').getByRole('button', { name: 'Submit' }));
+  // The option takes the key that chooses it; a click would be the sixth.
+  const option = page.locator('dialog[open]').getByRole('option', { name: /^resend/ });
+  const submit = page.locator('dialog[open]').getByRole('button', { name: 'Submit' });
+  await until('the update to be chosen', async () => {
+    if (await option.isVisible()) await option.press('Enter', { timeout: 1_000 }).catch(() => undefined);
+    return submit.isEnabled();
+  });
+  await click(submit);
   await until('the resend', async () => (await readDelivery(fixture.db, eventId)).status === 'DELIVERED');
   await screenshot(page, 'temporal-resent');
   expect(clicks).toBeLessThanOrEqual(CLICKS_MAX);

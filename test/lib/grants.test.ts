@@ -111,6 +111,7 @@ describe('the application', () => {
       'outbox',
       'request_log',
       'sandbox_receiver_request',
+      'saved_view',
       'user_session',
       'user_token',
     ]);

@@ -55,9 +55,12 @@ test('a closed connection ends its wait, and no statement follows', async () => 
   const calls = Array.from({ length: 30 }, (_, i) => openWait(sessions[i % 5]?.sessionId ?? ''));
   await until('every call to be waiting', async () => readsOf() > 30);
   for (const call of calls) call.destroy();
-  await sleep(300);
-  asked = [];
-  await sleep(1_200);
+  // A busy machine notices a closed connection late; the waits themselves would end after 10 s.
+  for (let tries = 0; tries < 4; tries += 1) {
+    asked = [];
+    await sleep(1_200);
+    if (asked.length === 0) break;
+  }
   expect(asked).toEqual([]);
 });
 

@@ -115,7 +115,16 @@ describe('resends over the API', () => {
     expect(started.status).toBe(202);
     const { jobId } = started.body.data;
     expect(started.body.data).toEqual({ jobId: expect.stringMatching(/^whj_/), matched: 1 });
-    const job = { jobId, matched: 1, sent: 0, delivered: 0, failed: 0, createdAt: START.toISOString(), endedAt: null };
+    const job = {
+      jobId,
+      matched: 1,
+      sent: 0,
+      delivered: 0,
+      failed: 0,
+      ratePerSecond: null,
+      createdAt: START.toISOString(),
+      endedAt: null,
+    };
     expect((await get(`/resend-jobs/${jobId}`)).body.data).toEqual({ ...job, status: 'RUNNING' });
     expect((await post(`/resend-jobs/${jobId}/cancel`)).body.data).toEqual({ ...job, status: 'CANCELLED' });
 

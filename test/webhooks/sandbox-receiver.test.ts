@@ -187,9 +187,7 @@ describe('deliveries to the built-in receiver', () => {
       storeRequest(fixture.db, to, { headers: {}, body: Buffer.from(body), problem: null, httpStatus: 200 });
     for (let number = 1; number <= 53; number += 1) await store(`${number}`);
     const kept = await received();
-    expect(kept.map(({ body }) => Number(body)).toSorted((a, b) => b - a)).toEqual(
-      Array.from({ length: 50 }, (_one, index) => 53 - index),
-    );
+    expect(kept.map(({ body }) => Number(body))).toEqual(Array.from({ length: 50 }, (_one, index) => 53 - index));
     expect(await fixture.db.knex()('sandboxReceiverRequest').where({ subscriptionId: to.id })).toHaveLength(50);
     await store('ሀ'.repeat(20_000));
     expect((await received())[0]).toMatchObject({ body: 'ሀ'.repeat(16_384), bodyBytes: 60_000 });

@@ -9,6 +9,7 @@ const REQUESTS_MAX = 50;
 const KEPT_MS = 7 * DAY_MS;
 const BODY_CHARACTERS_MAX = 16_384;
 const HIDDEN = '***';
+const NEWEST = 'created_at DESC, id DESC';
 
 /** What the receiver needs of its subscription; `secret` is encrypted. */
 export type ReceiverTarget = { id: string; secret: Buffer; headerNames: string[]; sandboxReceiver: SandboxReceiver };
@@ -44,7 +45,7 @@ export async function storeRequest(db: Queryable, to: ReceiverTarget, received: 
      )
      DELETE FROM sandbox_receiver_request WHERE id = ANY (ARRAY(
        SELECT id FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId
-       ORDER BY id DESC OFFSET ${REQUESTS_MAX - 1}))`,
+       ORDER BY ${NEWEST} OFFSET ${REQUESTS_MAX - 1}))`,
     {
       id: newId('whr'),
       subscriptionId: to.id,
@@ -73,7 +74,7 @@ export async function listRequests(db: Queryable, subscriptionId: string): Promi
   return rows<ReceivedRequest>(
     db,
     `SELECT id AS request_id, created_at AS received_at, headers, body, body_bytes, problem, http_status
-     FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId ORDER BY id DESC LIMIT ${REQUESTS_MAX}`,
+     FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId ORDER BY ${NEWEST} LIMIT ${REQUESTS_MAX}`,
     { subscriptionId },
   );
 }
