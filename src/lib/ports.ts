@@ -1,9 +1,12 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type Server } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 
 const HOST = '127.0.0.1';
 const CONNECT_MS = 300;
+/** The ports offered as free. Outgoing connections have 32,768 and above on Linux, 49,152 and above elsewhere. */
+const OFFERED = { from: 20_000, below: 32_000 };
 
 const succeeds = async (work: Promise<unknown>): Promise<boolean> =>
   work.then(
@@ -20,19 +23,25 @@ export async function isPortFree(port: number): Promise<boolean> {
   return !isUsed && succeeds(listenBriefly(port));
 }
 
-/** Any port that was free a moment ago. */
+let lastOffered = randomInt(OFFERED.from, OFFERED.below);
+
+/**
+ * A port that was free a moment ago; the next call offers another one. It is below the ports of outgoing connections:
+ * one of those could occupy it before its server listens, also a client that connects to itself while no server does.
+ */
 export async function anyFreePort(): Promise<number> {
-  return listenBriefly(0);
+  do {
+    lastOffered = lastOffered + 1 < OFFERED.below ? lastOffered + 1 : OFFERED.from;
+  } while (!(await isPortFree(lastOffered)));
+  return lastOffered;
 }
 
-/** Listens on a port, 0 for any, and stops at once. Returns the port; rejects when it is taken. */
-async function listenBriefly(port: number): Promise<number> {
+/** Listens on a port and stops at once. Rejects when it is taken. */
+async function listenBriefly(port: number): Promise<void> {
   const server = createServer().listen(port, HOST);
   await once(server, 'listening');
-  const { port: listened } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return listened;
 }
 
 /** Listens and returns the URL; port 0 takes a free one. Rejects when it cannot: EADDRINUSE for a used port. */

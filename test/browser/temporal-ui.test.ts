@@ -9,7 +9,7 @@ import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary, startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
 import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { stablePort } from '../support/stable-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { until } from '../support/until.ts';
 import { createWorkerFixture, readDelivery, type WorkerFixture } from '../support/worker.ts';
 import { launchBrowser, screenshot } from './browser.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   temporal = await startTemporal({
     findBinary: () => findTemporalBinary({ givenPath, cacheFolder }),
     folder,
-    choosePorts: async () => ({ port: await stablePort(), uiPort: await stablePort() }),
+    choosePorts: async () => ({ port: await anyFreePort(), uiPort: await anyFreePort() }),
   });
   fixture = await createWorkerFixture({
     TEMPORAL_ADDRESS: temporal.address,

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { controlSimulator } from '../support/simulator.ts';
-import { stablePort } from '../support/stable-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { createLiveAccounts } from './accounts.ts';
 import { startInternet, startNameServer, startTlsProxy } from './network.ts';
@@ -60,7 +60,7 @@ export async function foundCompany(): Promise<Company> {
   ]);
   const authorityFile = join(folder, 'authority.pem');
   await writeFile(authorityFile, authority.cert);
-  const ports = { api: await stablePort(), sandbox: await stablePort(), live: await stablePort() };
+  const ports = { api: await anyFreePort(), sandbox: await anyFreePort(), live: await anyFreePort() };
   const receiver = await startReceiver({ tls: shopCertificate });
   const [internet, names, apiFront, liveFront] = await Promise.all([
     startInternet(SHOP.address, receiver.port),

@@ -14,7 +14,7 @@ import { buildMerchant } from '../support/build.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { stablePort } from '../support/stable-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { until } from '../support/until.ts';
 import { createLiveAccounts, type LiveAccounts } from './accounts.ts';
 import { createClient, type Client } from './client.ts';
@@ -35,7 +35,7 @@ const lines: string[] = [];
 
 beforeAll(async () => {
   [database, folder] = [await createTestDatabase(), await mkdtemp(join(tmpdir(), 'meskot-live-'))];
-  ports = { api: await stablePort(), metrics: await stablePort(), providers: await stablePort() };
+  ports = { api: await anyFreePort(), metrics: await anyFreePort(), providers: await anyFreePort() };
   live = createLiveAccounts(`http://127.0.0.1:${ports.providers}`);
   const url = `http://127.0.0.1:${ports.api}`;
   connection = connectTo(url);

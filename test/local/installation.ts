@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
-import { isPortFree } from '../../src/lib/ports.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import type { Status } from '../../src/local/commands.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -15,14 +14,6 @@ const PORTS = ['API', 'SIMULATOR', 'DEMO_SHOP', 'METRICS', 'POSTGRES', 'TEMPORAL
 export const READY_WITHIN_MS = 150_000;
 
 export type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
-
-/** A free port below the ephemeral ones, which an outgoing connection could take before a start listens. */
-async function stablePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_000);
-    if (await isPortFree(port)) return port;
-  }
-}
 
 /** The command line with its own data folder and ports. */
 export async function createInstallation() {
@@ -32,7 +23,7 @@ export async function createInstallation() {
   // Fewer payments would have no recent failed ones. test/demo/seed/seed.test.ts seeds more.
   env['MESKOT_DEMO_PAYMENTS'] = '1000';
   env['MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS'] = '1';
-  for (const name of PORTS) env[`${name}_PORT`] = String(await stablePort());
+  for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
   const run = (...args: string[]): Run => {
     const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', ...args], { cwd: PROJECT, env });
     let text = '';

@@ -9,7 +9,7 @@ import { migrate } from '../../src/lib/migrate.ts';
 import { processStartTime, stopChild, writePidFile } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
-import { stablePort } from './stable-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 
 /** A migrated PostgreSQL for one test, to be killed and frozen. */
 export type OwnPostgres = {
@@ -30,7 +30,7 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-test-'));
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
-  const port = await stablePort();
+  const port = await anyFreePort();
   const launch = async (): Promise<LocalPostgres> =>
     startPostgres({ folder: join(folder, 'postgres'), choosePort: async () => port, durable: true });
   let server = await launch();

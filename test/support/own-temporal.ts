@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { environment } from '../../src/config.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { type LocalTemporal, findTemporalBinary, startTemporal } from '../../src/local/temporal.ts';
-import { stablePort } from './stable-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 
 /** A Temporal server for one test, to be stopped and restarted. */
 export type OwnTemporal = {
@@ -26,7 +26,7 @@ export type OwnTemporal = {
 
 export async function createOwnTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
-  const port = await stablePort();
+  const port = await anyFreePort();
   const address = `127.0.0.1:${port}`;
   const settings = readLocalSettings(environment, resolve(import.meta.dirname, '../..'));
   const { TEMPORAL_CLI_PATH: givenPath, XDG_CACHE_HOME: cacheFolder } = settings;
