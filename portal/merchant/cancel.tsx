@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Failed } from '../ui/feedback.tsx';
 import { catalogue } from '../ui/language.ts';
 
-const text = catalogue({ keep: 'Keep it' }, { keep: 'ይቆይ' });
+const text = catalogue({ keep: ['Keep it', 'ይቆይ'] });
 
 type Props = {
   label: string;

@@ -4,10 +4,12 @@ import { formatBirr } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 
-const text = catalogue(
-  { amount: 'Amount', fee: 'Fee', feeTax: 'Tax on the fee', totalDebit: 'Taken from the balance' },
-  { amount: 'መጠን', fee: 'የአገልግሎት ክፍያ', feeTax: 'የክፍያው ግብር', totalDebit: 'ከቀሪ ሂሳብ የሚቀነስ' },
-);
+const text = catalogue({
+  amount: ['Amount', 'መጠን'],
+  fee: ['Fee', 'የአገልግሎት ክፍያ'],
+  feeTax: ['Tax on the fee', 'የክፍያው ግብር'],
+  totalDebit: ['Taken from the balance', 'ከቀሪ ሂሳብ የሚቀነስ'],
+});
 
 /** Birr with its currency. */
 export const birr = (amount: number): string => `${formatBirr(amount)} ETB`;

@@ -11,28 +11,19 @@ import { useChange, useRead } from './routes.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
-const text = catalogue(
-  {
-    label: 'Progress of the resend',
-    RUNNING: 'Resending',
-    DONE: 'Done',
-    CANCELLED: 'Cancelled',
-    sent: (sent: number, matched: number) => `${formatCount(sent)} of ${formatCount(matched)} sent`,
-    delivered: (count: number) => `${formatCount(count)} delivered`,
-    failed: (count: number) => `${formatCount(count)} failed`,
-    stop: 'Cancel the resend',
-  },
-  {
-    label: 'የዳግም መላኪያው ሂደት',
-    RUNNING: 'እንደገና በመላክ ላይ',
-    DONE: 'ተጠናቋል',
-    CANCELLED: 'ተቋርጧል',
-    sent: (sent: number, matched: number) => `ከ${formatCount(matched)} ውስጥ ${formatCount(sent)} ተልከዋል`,
-    delivered: (count: number) => `${formatCount(count)} ደርሰዋል`,
-    failed: (count: number) => `${formatCount(count)} አልተሳኩም`,
-    stop: 'ዳግም መላኩን ያቋርጡ',
-  },
-);
+const text = catalogue({
+  label: ['Progress of the resend', 'የዳግም መላኪያው ሂደት'],
+  RUNNING: ['Resending', 'እንደገና በመላክ ላይ'],
+  DONE: ['Done', 'ተጠናቋል'],
+  CANCELLED: ['Cancelled', 'ተቋርጧል'],
+  sent: (sent: number, matched: number) => [
+    `${formatCount(sent)} of ${formatCount(matched)} sent`,
+    `ከ${formatCount(matched)} ውስጥ ${formatCount(sent)} ተልከዋል`,
+  ],
+  delivered: (count: number) => [`${formatCount(count)} delivered`, `${formatCount(count)} ደርሰዋል`],
+  failed: (count: number) => [`${formatCount(count)} failed`, `${formatCount(count)} አልተሳኩም`],
+  stop: ['Cancel the resend', 'ዳግም መላኩን ያቋርጡ'],
+});
 
 /** The progress of a bulk resend until its last resend is complete, and a way to stop it. */
 export function ResendProgress({ jobId, onClose }: { jobId: string; onClose?: () => void }) {

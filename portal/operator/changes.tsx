@@ -1,9 +1,12 @@
 import { catalogue } from '../ui/language.ts';
 
-const text = catalogue(
-  { field: 'Field', before: 'Before', after: 'After', nothing: 'No field differs.', label: 'Changed fields' },
-  { field: 'መስክ', before: 'በፊት', after: 'በኋላ', nothing: 'የሚለይ መስክ የለም።', label: 'የተለወጡ መስኮች' },
-);
+const text = catalogue({
+  field: ['Field', 'መስክ'],
+  before: ['Before', 'በፊት'],
+  after: ['After', 'በኋላ'],
+  nothing: ['No field differs.', 'የሚለይ መስክ የለም።'],
+  label: ['Changed fields', 'የተለወጡ መስኮች'],
+});
 
 type Fields = Readonly<Record<string, unknown>> | null;
 

@@ -2,18 +2,14 @@ import { Code } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { catalogue } from '../ui/language.ts';
 
-const text = catalogue(
-  {
-    title: 'Invitation',
-    help: 'Send this token to its holder alone, who redeems it once within 3 days. It is shown only now.',
-    token: 'Token',
-  },
-  {
-    title: 'ግብዣ',
-    help: 'ይህን ማስመሰያ ለባለቤቱ ብቻ ይላኩ፤ በ3 ቀናት ውስጥ አንድ ጊዜ ይጠቀምበታል። አሁን ብቻ ይታያል።',
-    token: 'ማስመሰያ',
-  },
-);
+const text = catalogue({
+  title: ['Invitation', 'ግብዣ'],
+  help: [
+    'Send this token to its holder alone, who redeems it once within 3 days. It is shown only now.',
+    'ይህን ማስመሰያ ለባለቤቱ ብቻ ይላኩ፤ በ3 ቀናት ውስጥ አንድ ጊዜ ይጠቀምበታል። አሁን ብቻ ይታያል።',
+  ],
+  token: ['Token', 'ማስመሰያ'],
+});
 
 /** The token of an invitation in the data of a response. */
 export function tokenOf(data: unknown): string {

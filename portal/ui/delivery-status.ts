@@ -12,21 +12,11 @@ export const DELIVERY_TONES: Record<EventStatus, Tone> = {
   NO_SUBSCRIBERS: 'quiet',
 };
 
-export const DELIVERY_TEXTS: Record<EventStatus, string> = catalogue(
-  {
-    PENDING: 'Pending',
-    RETRYING: 'Retrying',
-    DELIVERED: 'Delivered',
-    FAILED: 'Failed',
-    SKIPPED: 'Skipped',
-    NO_SUBSCRIBERS: 'No subscribers',
-  },
-  {
-    PENDING: 'በመጠባበቅ ላይ',
-    RETRYING: 'እንደገና በመሞከር ላይ',
-    DELIVERED: 'ደርሷል',
-    FAILED: 'አልተሳካም',
-    SKIPPED: 'ታልፏል',
-    NO_SUBSCRIBERS: 'ተመዝጋቢ የለም',
-  },
-);
+export const DELIVERY_TEXTS: Record<EventStatus, string> = catalogue({
+  PENDING: ['Pending', 'በመጠባበቅ ላይ'],
+  RETRYING: ['Retrying', 'እንደገና በመሞከር ላይ'],
+  DELIVERED: ['Delivered', 'ደርሷል'],
+  FAILED: ['Failed', 'አልተሳካም'],
+  SKIPPED: ['Skipped', 'ታልፏል'],
+  NO_SUBSCRIBERS: ['No subscribers', 'ተመዝጋቢ የለም'],
+});

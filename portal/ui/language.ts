@@ -26,19 +26,24 @@ export function adoptLanguage(own: string): void {
   if (localStorage.getItem(STORED_AS) === null && isLanguage(own)) changeLanguage(own);
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the parameters of a text are those of its English function
-type Text = string | ((...values: any[]) => string);
-/** Every text of another language: a missing one is a type error, as is one with other parameters. */
-type Translated<English extends Record<string, Text>> = {
-  [Key in keyof English]: English[Key] extends string ? string : English[Key];
+/** A text in English and in Amharic. One without either is a type error. */
+type Pair = readonly [en: string, am: string];
+// oxlint-disable-next-line typescript/no-explicit-any -- a text may have parameters of any types
+type Entry = Pair | ((...values: any[]) => Pair);
+type Texts<Entries> = {
+  readonly [Key in keyof Entries]: Entries[Key] extends (...values: infer Values) => Pair
+    ? (...values: Values) => string
+    : string;
 };
 
 /** The texts of a screen in the page's language. */
-export function catalogue<English extends Record<string, Text>>(
-  en: English,
-  am: Translated<English>,
-): Translated<English> {
-  return language === 'am' ? am : (en as Translated<English>);
+export function catalogue<Entries extends Record<string, Entry>>(entries: Entries): Texts<Entries> {
+  const inLanguage = ([en, am]: Pair): string => (language === 'am' ? am : en);
+  const texts = Object.entries(entries).map(([key, entry]) => [
+    key,
+    typeof entry === 'function' ? (...values: unknown[]) => inLanguage(entry(...values)) : inLanguage(entry),
+  ]);
+  return Object.fromEntries(texts) as Texts<Entries>;
 }
 
 const rules = new Intl.PluralRules(language);

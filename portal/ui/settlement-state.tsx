@@ -3,58 +3,31 @@ import { Badge, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
 
 /** A settlement's status in words. */
-export const STATES = catalogue(
-  {
-    REQUESTED: 'Waits for approval',
-    APPROVED: 'Approved, about to be sent',
-    PROCESSING: 'Sent to the bank',
-    COMPLETED: 'Credited',
-    FAILED: 'Failed',
-    REJECTED: 'Rejected',
-    CANCELLED: 'Cancelled',
-  },
-  {
-    REQUESTED: 'ማጽደቅ ይጠብቃል',
-    APPROVED: 'ጸድቋል፣ ሊላክ ነው',
-    PROCESSING: 'ወደ ባንክ ተልኳል',
-    COMPLETED: 'ወደ ሂሳብ ገብቷል',
-    FAILED: 'አልተሳካም',
-    REJECTED: 'ውድቅ ተደርጓል',
-    CANCELLED: 'ተሰርዟል',
-  },
-);
+export const STATES = catalogue({
+  REQUESTED: ['Waits for approval', 'ማጽደቅ ይጠብቃል'],
+  APPROVED: ['Approved, about to be sent', 'ጸድቋል፣ ሊላክ ነው'],
+  PROCESSING: ['Sent to the bank', 'ወደ ባንክ ተልኳል'],
+  COMPLETED: ['Credited', 'ወደ ሂሳብ ገብቷል'],
+  FAILED: ['Failed', 'አልተሳካም'],
+  REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
+  CANCELLED: ['Cancelled', 'ተሰርዟል'],
+});
 
 /** The entries of a settlement's timeline. */
-export const KINDS = catalogue(
-  {
-    'settlement.requested': 'Requested',
-    'review.approved': 'Approved',
-    'review.rejected': 'Rejected',
-    'settlement.cancelled': 'Cancelled',
-    'bank.sent': 'Sent to the bank',
-    'bank.credited': 'Credited',
-    'bank.failed': 'Not credited by the bank',
-    'bank.returned': 'Returned by the bank',
-    'bank.credited_late': 'The bank reports a late credit',
-    'bank.credit_dismissed': 'Late credit dismissed',
-    'expected_dates.changed': 'Expected days changed',
-    'settlement.overdue': 'Later than expected',
-  },
-  {
-    'settlement.requested': 'ተጠይቋል',
-    'review.approved': 'ጸድቋል',
-    'review.rejected': 'ውድቅ ተደርጓል',
-    'settlement.cancelled': 'ተሰርዟል',
-    'bank.sent': 'ወደ ባንክ ተልኳል',
-    'bank.credited': 'ወደ ሂሳብ ገብቷል',
-    'bank.failed': 'ባንኩ አላስገባም',
-    'bank.returned': 'ባንኩ መልሷል',
-    'bank.credited_late': 'ባንኩ ዘግይቶ መግባቱን አስታውቋል',
-    'bank.credit_dismissed': 'የዘገየው ገቢ ውድቅ ተደርጓል',
-    'expected_dates.changed': 'የሚጠበቁት ቀናት ተለውጠዋል',
-    'settlement.overdue': 'ከሚጠበቀው ዘግይቷል',
-  },
-);
+export const KINDS = catalogue({
+  'settlement.requested': ['Requested', 'ተጠይቋል'],
+  'review.approved': ['Approved', 'ጸድቋል'],
+  'review.rejected': ['Rejected', 'ውድቅ ተደርጓል'],
+  'settlement.cancelled': ['Cancelled', 'ተሰርዟል'],
+  'bank.sent': ['Sent to the bank', 'ወደ ባንክ ተልኳል'],
+  'bank.credited': ['Credited', 'ወደ ሂሳብ ገብቷል'],
+  'bank.failed': ['Not credited by the bank', 'ባንኩ አላስገባም'],
+  'bank.returned': ['Returned by the bank', 'ባንኩ መልሷል'],
+  'bank.credited_late': ['The bank reports a late credit', 'ባንኩ ዘግይቶ መግባቱን አስታውቋል'],
+  'bank.credit_dismissed': ['Late credit dismissed', 'የዘገየው ገቢ ውድቅ ተደርጓል'],
+  'expected_dates.changed': ['Expected days changed', 'የሚጠበቁት ቀናት ተለውጠዋል'],
+  'settlement.overdue': ['Later than expected', 'ከሚጠበቀው ዘግይቷል'],
+});
 
 const TONES: Record<SettlementStatus, Tone> = {
   REQUESTED: 'info',

@@ -4,62 +4,33 @@ import { Badge, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
 
 /** A transaction's status in a word. */
-export const STATES: Record<TransactionStatus, string> = catalogue(
-  {
-    SUCCESS: 'Success',
-    PENDING: 'Pending',
-    FAILED: 'Failed',
-    CANCELLED: 'Cancelled',
-    EXPIRED: 'Expired',
-  },
-  {
-    SUCCESS: 'ተሳክቷል',
-    PENDING: 'በመጠባበቅ ላይ',
-    FAILED: 'አልተሳካም',
-    CANCELLED: 'ተሰርዟል',
-    EXPIRED: 'ጊዜው አልፏል',
-  },
-);
+export const STATES: Record<TransactionStatus, string> = catalogue({
+  SUCCESS: ['Success', 'ተሳክቷል'],
+  PENDING: ['Pending', 'በመጠባበቅ ላይ'],
+  FAILED: ['Failed', 'አልተሳካም'],
+  CANCELLED: ['Cancelled', 'ተሰርዟል'],
+  EXPIRED: ['Expired', 'ጊዜው አልፏል'],
+});
 
 /** The entries of the timeline. */
-export const KINDS: Record<TimelineKind, string> = catalogue(
-  {
-    'session.created': 'Session created',
-    'session.expired': 'Session expired',
-    'session.cancelled': 'Cancelled by the customer',
-    'attempt.started': 'Customer chose a channel',
-    'attempt.declined': 'Declined by the provider',
-    'attempt.withdrawn': 'Customer took the attempt back',
-    'provider.responded': "Provider's answer",
-    'payment.succeeded': 'Paid',
-    'payment.held': 'Money held: amount, currency or reference differ',
-    'payment.duplicate': 'Paid a second time',
-    'payment.accepted': 'Held money released',
-    'payment.returned': 'Money returned to the customer',
-    'reconciliation.confirmed_unpaid': "Not in the provider's statements: not paid",
-    'status_report.success': 'Success was reported; the provider was asked',
-    'status_report.error': 'A failure was reported; the provider was asked',
-    'status_report.cancel': 'A cancellation was requested',
-  },
-  {
-    'session.created': 'የክፍያ ገጽ ተፈጠረ',
-    'session.expired': 'የክፍያ ገጹ ጊዜ አለፈ',
-    'session.cancelled': 'ደንበኛው ሰርዞታል',
-    'attempt.started': 'ደንበኛው የክፍያ መንገድ መረጠ',
-    'attempt.declined': 'አቅራቢው አልተቀበለውም',
-    'attempt.withdrawn': 'ደንበኛው ሙከራውን ተወው',
-    'provider.responded': 'የአቅራቢው ምላሽ',
-    'payment.succeeded': 'ተከፈለ',
-    'payment.held': 'ገንዘቡ ተይዟል፦ መጠን፣ የገንዘብ ዓይነት ወይም ማጣቀሻ ይለያል',
-    'payment.duplicate': 'ለሁለተኛ ጊዜ ተከፈለ',
-    'payment.accepted': 'የተያዘው ገንዘብ ተለቀቀ',
-    'payment.returned': 'ገንዘቡ ለደንበኛው ተመለሰ',
-    'reconciliation.confirmed_unpaid': 'በአቅራቢው መግለጫ የለም፦ አልተከፈለም',
-    'status_report.success': 'ስኬት ተነግሯል፤ አቅራቢው ተጠይቋል',
-    'status_report.error': 'አለመሳካት ተነግሯል፤ አቅራቢው ተጠይቋል',
-    'status_report.cancel': 'መሰረዝ ተጠይቋል',
-  },
-);
+export const KINDS: Record<TimelineKind, string> = catalogue({
+  'session.created': ['Session created', 'የክፍያ ገጽ ተፈጠረ'],
+  'session.expired': ['Session expired', 'የክፍያ ገጹ ጊዜ አለፈ'],
+  'session.cancelled': ['Cancelled by the customer', 'ደንበኛው ሰርዞታል'],
+  'attempt.started': ['Customer chose a channel', 'ደንበኛው የክፍያ መንገድ መረጠ'],
+  'attempt.declined': ['Declined by the provider', 'አቅራቢው አልተቀበለውም'],
+  'attempt.withdrawn': ['Customer took the attempt back', 'ደንበኛው ሙከራውን ተወው'],
+  'provider.responded': ["Provider's answer", 'የአቅራቢው ምላሽ'],
+  'payment.succeeded': ['Paid', 'ተከፈለ'],
+  'payment.held': ['Money held: amount, currency or reference differ', 'ገንዘቡ ተይዟል፦ መጠን፣ የገንዘብ ዓይነት ወይም ማጣቀሻ ይለያል'],
+  'payment.duplicate': ['Paid a second time', 'ለሁለተኛ ጊዜ ተከፈለ'],
+  'payment.accepted': ['Held money released', 'የተያዘው ገንዘብ ተለቀቀ'],
+  'payment.returned': ['Money returned to the customer', 'ገንዘቡ ለደንበኛው ተመለሰ'],
+  'reconciliation.confirmed_unpaid': ["Not in the provider's statements: not paid", 'በአቅራቢው መግለጫ የለም፦ አልተከፈለም'],
+  'status_report.success': ['Success was reported; the provider was asked', 'ስኬት ተነግሯል፤ አቅራቢው ተጠይቋል'],
+  'status_report.error': ['A failure was reported; the provider was asked', 'አለመሳካት ተነግሯል፤ አቅራቢው ተጠይቋል'],
+  'status_report.cancel': ['A cancellation was requested', 'መሰረዝ ተጠይቋል'],
+});
 
 export const STATUS_TONES: Record<TransactionStatus, Tone> = {
   SUCCESS: 'good',

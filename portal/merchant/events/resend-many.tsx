@@ -17,38 +17,29 @@ import type { EventSearch } from './search.ts';
 const deliveries = (count: number): string =>
   `${formatCount(count)} ${plural(count, { one: 'delivery', other: 'deliveries' })}`;
 
-const text = catalogue(
-  {
-    title: 'Resend many',
-    help: (from: string, until: string) =>
-      `Deliveries of ${from} – ${until}, and of the subscription if the filter below has one. Those of inactive subscriptions do not match.`,
-    which: 'Which deliveries',
-    rate: 'Rate',
-    perSecond: (count: number) => `${formatCount(count)} per second`,
-    fastest: 'As fast as allowed',
-    counting: 'Counting…',
-    matched: (count: number) => `${deliveries(count)} ${plural(count, { one: 'matches', other: 'match' })}.`,
-    lasts: (time: string) => `Takes about ${time}.`,
-    nothing: 'There is nothing to resend.',
-    narrower: 'Clear the filters for one event or id first: a bulk resend has days, status and subscription only.',
-    start: (count: number) => `Resend ${deliveries(count)}`,
-  },
-  {
-    title: 'ብዙዎችን እንደገና ይላኩ',
-    help: (from: string, until: string) =>
-      `የ${from} – ${until} መላኪያዎች፣ ከታች ያለው ማጣሪያ ምዝገባ ካለውም የዚያ ምዝገባ ብቻ። የቆሙ ምዝገባዎች መላኪያዎች አይካተቱም።`,
-    which: 'የትኞቹ መላኪያዎች',
-    rate: 'ፍጥነት',
-    perSecond: (count: number) => `በሰከንድ ${formatCount(count)}`,
-    fastest: 'የተፈቀደውን ያህል በፍጥነት',
-    counting: 'በመቁጠር ላይ…',
-    matched: (count: number) => `${formatCount(count)} መላኪያዎች ይካተታሉ።`,
-    lasts: (time: string) => `${time} ያህል ይወስዳል።`,
-    nothing: 'እንደገና የሚላክ የለም።',
-    narrower: 'መጀመሪያ የአንድ ክስተት ወይም መለያ ማጣሪያዎችን ያጥፉ፦ የብዙዎች ዳግም መላኪያ ቀናት፣ ሁኔታና ምዝገባ ብቻ አለው።',
-    start: (count: number) => `${formatCount(count)} መላኪያዎችን እንደገና ይላኩ`,
-  },
-);
+const text = catalogue({
+  title: ['Resend many', 'ብዙዎችን እንደገና ይላኩ'],
+  help: (from: string, until: string) => [
+    `Deliveries of ${from} – ${until}, and of the subscription if the filter below has one. Those of inactive subscriptions do not match.`,
+    `የ${from} – ${until} መላኪያዎች፣ ከታች ያለው ማጣሪያ ምዝገባ ካለውም የዚያ ምዝገባ ብቻ። የቆሙ ምዝገባዎች መላኪያዎች አይካተቱም።`,
+  ],
+  which: ['Which deliveries', 'የትኞቹ መላኪያዎች'],
+  rate: ['Rate', 'ፍጥነት'],
+  perSecond: (count: number) => [`${formatCount(count)} per second`, `በሰከንድ ${formatCount(count)}`],
+  fastest: ['As fast as allowed', 'የተፈቀደውን ያህል በፍጥነት'],
+  counting: ['Counting…', 'በመቁጠር ላይ…'],
+  matched: (count: number) => [
+    `${deliveries(count)} ${plural(count, { one: 'matches', other: 'match' })}.`,
+    `${formatCount(count)} መላኪያዎች ይካተታሉ።`,
+  ],
+  lasts: (time: string) => [`Takes about ${time}.`, `${time} ያህል ይወስዳል።`],
+  nothing: ['There is nothing to resend.', 'እንደገና የሚላክ የለም።'],
+  narrower: [
+    'Clear the filters for one event or id first: a bulk resend has days, status and subscription only.',
+    'መጀመሪያ የአንድ ክስተት ወይም መለያ ማጣሪያዎችን ያጥፉ፦ የብዙዎች ዳግም መላኪያ ቀናት፣ ሁኔታና ምዝገባ ብቻ አለው።',
+  ],
+  start: (count: number) => [`Resend ${deliveries(count)}`, `${formatCount(count)} መላኪያዎችን እንደገና ይላኩ`],
+});
 
 const DAYS_BACK = 30;
 const STATUSES = [

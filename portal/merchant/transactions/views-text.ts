@@ -1,33 +1,17 @@
 import { catalogue } from '../../ui/language.ts';
 
 /** The texts of saved views. */
-export const text = catalogue(
-  {
-    views: 'Views',
-    today: 'Today',
-    failedThisWeek: 'Failed this week',
-    pendingLong: 'Pending over 1 h',
-    held: 'Held',
-    shared: 'Shared',
-    shareOne: 'Share',
-    by: (name: string) => `by ${name}`,
-    remove: (name: string) => `Delete ${name}`,
-    saveAs: 'Save this filter as',
-    share: 'Share with everybody of the merchant',
-    save: 'Save',
-  },
-  {
-    views: 'ዕይታዎች',
-    today: 'ዛሬ',
-    failedThisWeek: 'በዚህ ሳምንት ያልተሳኩ',
-    pendingLong: 'ከ1 ሰዓት በላይ በመጠባበቅ ላይ',
-    held: 'የተያዙ',
-    shared: 'የተጋራ',
-    shareOne: 'አጋራ',
-    by: (name: string) => `በ${name}`,
-    remove: (name: string) => `${name}ን ሰርዝ`,
-    saveAs: 'ይህን ማጣሪያ አስቀምጥ እንደ',
-    share: 'ለነጋዴው አባላት ሁሉ አጋራ',
-    save: 'አስቀምጥ',
-  },
-);
+export const text = catalogue({
+  views: ['Views', 'ዕይታዎች'],
+  today: ['Today', 'ዛሬ'],
+  failedThisWeek: ['Failed this week', 'በዚህ ሳምንት ያልተሳኩ'],
+  pendingLong: ['Pending over 1 h', 'ከ1 ሰዓት በላይ በመጠባበቅ ላይ'],
+  held: ['Held', 'የተያዙ'],
+  shared: ['Shared', 'የተጋራ'],
+  shareOne: ['Share', 'አጋራ'],
+  by: (name: string) => [`by ${name}`, `በ${name}`],
+  remove: (name: string) => [`Delete ${name}`, `${name}ን ሰርዝ`],
+  saveAs: ['Save this filter as', 'ይህን ማጣሪያ አስቀምጥ እንደ'],
+  share: ['Share with everybody of the merchant', 'ለነጋዴው አባላት ሁሉ አጋራ'],
+  save: ['Save', 'አስቀምጥ'],
+});

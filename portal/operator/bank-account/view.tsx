@@ -11,30 +11,17 @@ import { Actions, Decisions, MerchantLine } from '../parts.tsx';
 import { useRead, type BankAccountDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 
-const text = catalogue(
-  {
-    PENDING: 'To verify',
-    VERIFIED: 'Verified',
-    REJECTED: 'Rejected',
-    bank: 'Bank',
-    number: 'Account number',
-    name: 'Holder',
-    linkedAt: 'Linked at',
-    usableFrom: 'Usable from',
-    rejected: 'Rejected because',
-  },
-  {
-    PENDING: 'ማረጋገጫ ይጠብቃል',
-    VERIFIED: 'ተረጋግጧል',
-    REJECTED: 'ውድቅ ተደርጓል',
-    bank: 'ባንክ',
-    number: 'የሂሳብ ቁጥር',
-    name: 'የባለቤቱ ስም',
-    linkedAt: 'የተገናኘበት ጊዜ',
-    usableFrom: 'መጠቀም የሚቻልበት ጊዜ',
-    rejected: 'ውድቅ የተደረገበት ምክንያት',
-  },
-);
+const text = catalogue({
+  PENDING: ['To verify', 'ማረጋገጫ ይጠብቃል'],
+  VERIFIED: ['Verified', 'ተረጋግጧል'],
+  REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
+  bank: ['Bank', 'ባንክ'],
+  number: ['Account number', 'የሂሳብ ቁጥር'],
+  name: ['Holder', 'የባለቤቱ ስም'],
+  linkedAt: ['Linked at', 'የተገናኘበት ጊዜ'],
+  usableFrom: ['Usable from', 'መጠቀም የሚቻልበት ጊዜ'],
+  rejected: ['Rejected because', 'ውድቅ የተደረገበት ምክንያት'],
+});
 
 const TONES: Record<Detail['status'], Tone> = { PENDING: 'warn', VERIFIED: 'good', REJECTED: 'bad' };
 

@@ -14,44 +14,30 @@ import { useOperator } from '../operator.ts';
 import { useChange, useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
 
-const text = catalogue(
-  {
-    button: 'Resend all that match',
-    oneState: 'Filter by one of the states Dead letter, Failed or Skipped first.',
-    matched: (count: number) => `Deliveries that match: ${formatCount(count)}`,
-    pace: (perSecond: number, time: string) => `${formatCount(perSecond)} in a second, oldest first: about ${time}.`,
-    inactive: 'Those of inactive subscriptions are not among them.',
-    start: 'Resend them',
-    progress: 'Progress',
-    ofAll: 'Match',
-    sent: 'Resent',
-    delivered: 'Delivered',
-    failed: 'Failed again',
-    state: 'State',
-    stop: 'Stop',
-    RUNNING: 'Running',
-    DONE: 'Done',
-    CANCELLED: 'Stopped',
-  },
-  {
-    button: 'የሚስማሙትን ሁሉ እንደገና ላክ',
-    oneState: 'መጀመሪያ ከ“ያልደረሰ መልእክት”፣ “አልተሳካም” ወይም “ታልፏል” በአንዱ ያጣሩ።',
-    matched: (count: number) => `የሚስማሙ መላኪያዎች፦ ${formatCount(count)}`,
-    pace: (perSecond: number, time: string) => `በሰከንድ ${formatCount(perSecond)}፣ ከቆየው ጀምሮ፦ ወደ ${time} ገደማ።`,
-    inactive: 'የቆሙ ምዝገባዎች መላኪያዎች አይካተቱም።',
-    start: 'እንደገና ላካቸው',
-    progress: 'ሂደት',
-    ofAll: 'የሚስማሙ',
-    sent: 'እንደገና የተላኩ',
-    delivered: 'የደረሱ',
-    failed: 'እንደገና ያልተሳኩ',
-    state: 'ሁኔታ',
-    stop: 'አቁም',
-    RUNNING: 'በሂደት ላይ',
-    DONE: 'አልቋል',
-    CANCELLED: 'ቆሟል',
-  },
-);
+const text = catalogue({
+  button: ['Resend all that match', 'የሚስማሙትን ሁሉ እንደገና ላክ'],
+  oneState: [
+    'Filter by one of the states Dead letter, Failed or Skipped first.',
+    'መጀመሪያ ከ“ያልደረሰ መልእክት”፣ “አልተሳካም” ወይም “ታልፏል” በአንዱ ያጣሩ።',
+  ],
+  matched: (count: number) => [`Deliveries that match: ${formatCount(count)}`, `የሚስማሙ መላኪያዎች፦ ${formatCount(count)}`],
+  pace: (perSecond: number, time: string) => [
+    `${formatCount(perSecond)} in a second, oldest first: about ${time}.`,
+    `በሰከንድ ${formatCount(perSecond)}፣ ከቆየው ጀምሮ፦ ወደ ${time} ገደማ።`,
+  ],
+  inactive: ['Those of inactive subscriptions are not among them.', 'የቆሙ ምዝገባዎች መላኪያዎች አይካተቱም።'],
+  start: ['Resend them', 'እንደገና ላካቸው'],
+  progress: ['Progress', 'ሂደት'],
+  ofAll: ['Match', 'የሚስማሙ'],
+  sent: ['Resent', 'እንደገና የተላኩ'],
+  delivered: ['Delivered', 'የደረሱ'],
+  failed: ['Failed again', 'እንደገና ያልተሳኩ'],
+  state: ['State', 'ሁኔታ'],
+  stop: ['Stop', 'አቁም'],
+  RUNNING: ['Running', 'በሂደት ላይ'],
+  DONE: ['Done', 'አልቋል'],
+  CANCELLED: ['Stopped', 'ቆሟል'],
+});
 
 const RESENDABLE = ['DEAD_LETTER', 'FAILED', 'SKIPPED'];
 const PROGRESS_MS = 1_000;

@@ -14,46 +14,28 @@ import { useRead, type Hit } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { viewPath } from '../views.tsx';
 
-const text = catalogue(
-  {
-    title: 'Find',
-    help: 'Type an id, an order number, a phone, a reference, the host of a receiver, or a part of the name of a merchant.',
-    helpTitle: 'Search in both environments',
-    none: 'Nothing was found.',
-    noneHelp: 'Ids, numbers and hosts must be whole.',
-    what: 'What',
-    kind: 'Kind',
-    at: 'Created at',
-    more: 'Further steps',
-    label: 'What was found',
-    merchant: 'Merchant',
-    transaction: 'Transaction',
-    delivery: 'Delivery',
-    receiver: 'Receiver',
-    withdrawal: 'Withdrawal',
-    settlement: 'Settlement',
-    receipt: 'Receipt',
-  },
-  {
-    title: 'ፍለጋ',
-    help: 'መለያ፣ የትእዛዝ ቁጥር፣ ስልክ፣ ማመሳከሪያ፣ የተቀባይ አገልጋይ ስም ወይም የነጋዴ ስም ክፍል ይጻፉ።',
-    helpTitle: 'በሁለቱም አካባቢዎች ይፈልጉ',
-    none: 'ምንም አልተገኘም።',
-    noneHelp: 'መለያዎች፣ ቁጥሮችና የአገልጋይ ስሞች ሙሉ መሆን አለባቸው።',
-    what: 'ምንድን ነው',
-    kind: 'ዓይነት',
-    at: 'የተፈጠረበት ጊዜ',
-    more: 'ተጨማሪ እርምጃዎች',
-    label: 'የተገኙት',
-    merchant: 'ነጋዴ',
-    transaction: 'ግብይት',
-    delivery: 'መላኪያ',
-    receiver: 'ተቀባይ',
-    withdrawal: 'ወጪ',
-    settlement: 'ወደ ባንክ ዝውውር',
-    receipt: 'የባንክ ገቢ',
-  },
-);
+const text = catalogue({
+  title: ['Find', 'ፍለጋ'],
+  help: [
+    'Type an id, an order number, a phone, a reference, the host of a receiver, or a part of the name of a merchant.',
+    'መለያ፣ የትእዛዝ ቁጥር፣ ስልክ፣ ማመሳከሪያ፣ የተቀባይ አገልጋይ ስም ወይም የነጋዴ ስም ክፍል ይጻፉ።',
+  ],
+  helpTitle: ['Search in both environments', 'በሁለቱም አካባቢዎች ይፈልጉ'],
+  none: ['Nothing was found.', 'ምንም አልተገኘም።'],
+  noneHelp: ['Ids, numbers and hosts must be whole.', 'መለያዎች፣ ቁጥሮችና የአገልጋይ ስሞች ሙሉ መሆን አለባቸው።'],
+  what: ['What', 'ምንድን ነው'],
+  kind: ['Kind', 'ዓይነት'],
+  at: ['Created at', 'የተፈጠረበት ጊዜ'],
+  more: ['Further steps', 'ተጨማሪ እርምጃዎች'],
+  label: ['What was found', 'የተገኙት'],
+  merchant: ['Merchant', 'ነጋዴ'],
+  transaction: ['Transaction', 'ግብይት'],
+  delivery: ['Delivery', 'መላኪያ'],
+  receiver: ['Receiver', 'ተቀባይ'],
+  withdrawal: ['Withdrawal', 'ወጪ'],
+  settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
+  receipt: ['Receipt', 'የባንክ ገቢ'],
+});
 
 /** The screens of hits. */
 const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {

@@ -13,30 +13,17 @@ import { Page } from '../page.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type Holiday } from '../routes.ts';
 
-const text = catalogue(
-  {
-    title: (year: number) => `Holidays of ${year} E.C.`,
-    earlier: 'Earlier year',
-    later: 'Later year',
-    none: 'None',
-    closed: 'banks closed',
-    memorial: 'banks open',
-    provisional: 'provisional',
-    inactive: 'turned off',
-    computed: 'computed',
-  },
-  {
-    title: (year: number) => `የ${year} ዓ.ም. በዓላት`,
-    earlier: 'ቀዳሚ ዓመት',
-    later: 'ቀጣይ ዓመት',
-    none: 'የለም',
-    closed: 'ባንኮች ዝግ ናቸው',
-    memorial: 'ባንኮች ክፍት ናቸው',
-    provisional: 'ጊዜያዊ',
-    inactive: 'ጠፍቷል',
-    computed: 'የተሰላ',
-  },
-);
+const text = catalogue({
+  title: (year: number) => [`Holidays of ${year} E.C.`, `የ${year} ዓ.ም. በዓላት`],
+  earlier: ['Earlier year', 'ቀዳሚ ዓመት'],
+  later: ['Later year', 'ቀጣይ ዓመት'],
+  none: ['None', 'የለም'],
+  closed: ['banks closed', 'ባንኮች ዝግ ናቸው'],
+  memorial: ['banks open', 'ባንኮች ክፍት ናቸው'],
+  provisional: ['provisional', 'ጊዜያዊ'],
+  inactive: ['turned off', 'ጠፍቷል'],
+  computed: ['computed', 'የተሰላ'],
+});
 
 const MONTHS = 13;
 const DAYS_OF_MONTH = 30;

@@ -13,30 +13,17 @@ import { useRead, type Operator } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { TokenDialog, tokenOf } from '../token-dialog.tsx';
 
-const text = catalogue(
-  {
-    title: 'Operators',
-    name: 'Name',
-    email: 'E-mail',
-    role: 'Role',
-    active: 'active',
-    inactive: 'inactive',
-    createdAt: 'Created at',
-    actions: 'Commands',
-    you: 'you',
-  },
-  {
-    title: 'ኦፕሬተሮች',
-    name: 'ስም',
-    email: 'ኢሜይል',
-    role: 'ሚና',
-    active: 'ንቁ',
-    inactive: 'የቆመ',
-    createdAt: 'የተፈጠረበት ጊዜ',
-    actions: 'ትእዛዞች',
-    you: 'እርስዎ',
-  },
-);
+const text = catalogue({
+  title: ['Operators', 'ኦፕሬተሮች'],
+  name: ['Name', 'ስም'],
+  email: ['E-mail', 'ኢሜይል'],
+  role: ['Role', 'ሚና'],
+  active: ['active', 'ንቁ'],
+  inactive: ['inactive', 'የቆመ'],
+  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
+  actions: ['Commands', 'ትእዛዞች'],
+  you: ['you', 'እርስዎ'],
+});
 
 /** The people of the platform, their roles and invitations. */
 export function Operators() {

@@ -2,51 +2,26 @@ import { catalogue } from '../../ui/language.ts';
 import type { Proposal } from '../routes.ts';
 
 /** The texts of proposals. */
-export const text = catalogue(
-  {
-    title: 'Proposals',
-    none: 'There is no such proposal.',
-    changes: 'What it changes',
-    action: 'Action',
-    resource: 'Of',
-    proposedBy: 'Proposed by',
-    proposedAt: 'Proposed at',
-    expiresAt: 'Expires at',
-    decidedBy: 'Decided by',
-    decidedAt: 'Decided at',
-    decisionReason: 'Reason of the decision',
-    yours: 'You proposed this: another operator has to confirm it.',
-  },
-  {
-    title: 'ሐሳቦች',
-    none: 'እንዲህ ያለ ሐሳብ የለም።',
-    changes: 'የሚለውጠው',
-    action: 'ተግባር',
-    resource: 'የ',
-    proposedBy: 'ያቀረበው',
-    proposedAt: 'የቀረበበት ጊዜ',
-    expiresAt: 'የሚያበቃበት ጊዜ',
-    decidedBy: 'የወሰነው',
-    decidedAt: 'የተወሰነበት ጊዜ',
-    decisionReason: 'የውሳኔው ምክንያት',
-    yours: 'ይህን ያቀረቡት እርስዎ ነዎት፦ ሌላ ኦፕሬተር ማረጋገጥ አለበት።',
-  },
-);
+export const text = catalogue({
+  title: ['Proposals', 'ሐሳቦች'],
+  none: ['There is no such proposal.', 'እንዲህ ያለ ሐሳብ የለም።'],
+  changes: ['What it changes', 'የሚለውጠው'],
+  action: ['Action', 'ተግባር'],
+  resource: ['Of', 'የ'],
+  proposedBy: ['Proposed by', 'ያቀረበው'],
+  proposedAt: ['Proposed at', 'የቀረበበት ጊዜ'],
+  expiresAt: ['Expires at', 'የሚያበቃበት ጊዜ'],
+  decidedBy: ['Decided by', 'የወሰነው'],
+  decidedAt: ['Decided at', 'የተወሰነበት ጊዜ'],
+  decisionReason: ['Reason of the decision', 'የውሳኔው ምክንያት'],
+  yours: ['You proposed this: another operator has to confirm it.', 'ይህን ያቀረቡት እርስዎ ነዎት፦ ሌላ ኦፕሬተር ማረጋገጥ አለበት።'],
+});
 
 /** The state of a proposal. */
-export const STATES: Record<Proposal['status'], string> = catalogue(
-  {
-    PENDING: 'To confirm',
-    CONFIRMED: 'Confirmed',
-    REJECTED: 'Rejected',
-    WITHDRAWN: 'Withdrawn',
-    EXPIRED: 'Expired',
-  },
-  {
-    PENDING: 'ማረጋገጫ ይጠብቃል',
-    CONFIRMED: 'ተረጋግጧል',
-    REJECTED: 'ውድቅ ተደርጓል',
-    WITHDRAWN: 'ተነስቷል',
-    EXPIRED: 'ጊዜው አልፏል',
-  },
-);
+export const STATES: Record<Proposal['status'], string> = catalogue({
+  PENDING: ['To confirm', 'ማረጋገጫ ይጠብቃል'],
+  CONFIRMED: ['Confirmed', 'ተረጋግጧል'],
+  REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
+  WITHDRAWN: ['Withdrawn', 'ተነስቷል'],
+  EXPIRED: ['Expired', 'ጊዜው አልፏል'],
+});

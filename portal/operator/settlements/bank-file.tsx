@@ -11,32 +11,24 @@ import { text as kit } from '../../ui/text.ts';
 import { useOperator } from '../operator.ts';
 import { useChange, type BankFileReport } from '../routes.ts';
 
-const text = catalogue(
-  {
-    title: "Bank's file",
-    help: 'A CSV with the columns settlementId, result (credited, failed or returned), bankReference, date and reason. Each line is booked by itself; a line that was booked before changes nothing.',
-    choose: 'Choose the file',
-    preview: (lines: number) => `Lines that will be booked: ${formatCount(lines)}`,
-    book: 'Book these lines',
-    result: 'Result',
-    line: 'Line',
-    settlement: 'Settlement',
-    what: 'What was done',
-    already: 'booked before',
-  },
-  {
-    title: 'የባንክ ፋይል',
-    help: 'settlementId፣ result (credited፣ failed ወይም returned)፣ bankReference፣ date እና reason ዓምዶች ያሉት CSV። እያንዳንዱ መስመር ለብቻው ይመዘገባል፤ ከዚህ በፊት የተመዘገበ መስመር ምንም አይለውጥም።',
-    choose: 'ፋይሉን ይምረጡ',
-    preview: (lines: number) => `የሚመዘገቡ መስመሮች፦ ${formatCount(lines)}`,
-    book: 'እነዚህን መስመሮች መዝግብ',
-    result: 'ውጤት',
-    line: 'መስመር',
-    settlement: 'ዝውውር',
-    what: 'የተደረገው',
-    already: 'ከዚህ በፊት የተመዘገበ',
-  },
-);
+const text = catalogue({
+  title: ["Bank's file", 'የባንክ ፋይል'],
+  help: [
+    'A CSV with the columns settlementId, result (credited, failed or returned), bankReference, date and reason. Each line is booked by itself; a line that was booked before changes nothing.',
+    'settlementId፣ result (credited፣ failed ወይም returned)፣ bankReference፣ date እና reason ዓምዶች ያሉት CSV። እያንዳንዱ መስመር ለብቻው ይመዘገባል፤ ከዚህ በፊት የተመዘገበ መስመር ምንም አይለውጥም።',
+  ],
+  choose: ['Choose the file', 'ፋይሉን ይምረጡ'],
+  preview: (lines: number) => [
+    `Lines that will be booked: ${formatCount(lines)}`,
+    `የሚመዘገቡ መስመሮች፦ ${formatCount(lines)}`,
+  ],
+  book: ['Book these lines', 'እነዚህን መስመሮች መዝግብ'],
+  result: ['Result', 'ውጤት'],
+  line: ['Line', 'መስመር'],
+  settlement: ['Settlement', 'ዝውውር'],
+  what: ['What was done', 'የተደረገው'],
+  already: ['booked before', 'ከዚህ በፊት የተመዘገበ'],
+});
 
 type Chosen = { content: Blob; lines: readonly string[] };
 type Line = { line: number; settlementId: string | null; what: string };

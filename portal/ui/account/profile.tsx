@@ -8,38 +8,21 @@ import { catalogue, changeLanguage, LANGUAGES, type Language } from '../language
 import { text as kit } from '../text.ts';
 import { useChange, type Me } from './routes.ts';
 
-const text = catalogue(
-  {
-    name: 'Name',
-    nameRule: 'As your colleagues know you, at most 100 characters.',
-    email: 'E-mail',
-    language: 'Language',
-    calendar: 'Calendar',
-    gregorian: 'Gregorian',
-    ethiopic: 'Ethiopian',
-    both: 'Both',
-    clock: 'Clock',
-    '24h': '24 hours: 14:30',
-    '12h': '12 hours: 2:30 pm',
-    ethiopian: 'Ethiopian: 8:30 day',
-    save: 'Save',
-  },
-  {
-    name: 'ስም',
-    nameRule: 'ባልደረቦችዎ እንደሚያውቁዎት፣ ቢበዛ 100 ፊደላት።',
-    email: 'ኢሜይል',
-    language: 'ቋንቋ',
-    calendar: 'የቀን መቁጠሪያ',
-    gregorian: 'ጎርጎርዮሳዊ',
-    ethiopic: 'ኢትዮጵያዊ',
-    both: 'ሁለቱም',
-    clock: 'ሰዓት',
-    '24h': '24 ሰዓት፦ 14:30',
-    '12h': '12 ሰዓት (አውሮፓዊ)፦ 2:30 ከሰዓት',
-    ethiopian: 'ኢትዮጵያዊ፦ ከሰዓት 8:30',
-    save: 'አስቀምጥ',
-  },
-);
+const text = catalogue({
+  name: ['Name', 'ስም'],
+  nameRule: ['As your colleagues know you, at most 100 characters.', 'ባልደረቦችዎ እንደሚያውቁዎት፣ ቢበዛ 100 ፊደላት።'],
+  email: ['E-mail', 'ኢሜይል'],
+  language: ['Language', 'ቋንቋ'],
+  calendar: ['Calendar', 'የቀን መቁጠሪያ'],
+  gregorian: ['Gregorian', 'ጎርጎርዮሳዊ'],
+  ethiopic: ['Ethiopian', 'ኢትዮጵያዊ'],
+  both: ['Both', 'ሁለቱም'],
+  clock: ['Clock', 'ሰዓት'],
+  '24h': ['24 hours: 14:30', '24 ሰዓት፦ 14:30'],
+  '12h': ['12 hours: 2:30 pm', '12 ሰዓት (አውሮፓዊ)፦ 2:30 ከሰዓት'],
+  ethiopian: ['Ethiopian: 8:30 day', 'ኢትዮጵያዊ፦ ከሰዓት 8:30'],
+  save: ['Save', 'አስቀምጥ'],
+});
 
 const LANGUAGE_OPTIONS = Object.entries(LANGUAGES) as [Language, string][];
 const CALENDARS = (['gregorian', 'ethiopic', 'both'] as const).map((calendar) => [calendar, text[calendar]] as const);
