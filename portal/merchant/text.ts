@@ -47,7 +47,5 @@ export const text = catalogue({
   search: ['Search', 'ፈልግ'],
   keySearch: ['Search everything', 'ሁሉንም ፈልግ'],
   keyNewPayment: ['New payment', 'አዲስ ክፍያ'],
-  docs: ['Documentation of the API', 'የAPI ሰነዶች'],
   toTransactions: ['Go to the transactions', 'ወደ ግብይቶች ይሂዱ'],
-  sandboxOnly: ['Only in test', 'በሙከራ ብቻ'],
 });

@@ -14,7 +14,6 @@ export const text = catalogue({
   feesHelp: ['Charged so far, tax included', 'እስካሁን የተቆረጠ፣ ግብርን ጨምሮ'],
   settled: ['Net settlements', 'ወደ ባንክ የገባ'],
   settledHelp: ['Credited to your bank account so far', 'እስካሁን ወደ ባንክ ሂሳብዎ የገባ'],
-  entries: ['Entries', 'ምዝገባዎች'],
   account: ['Balance', 'ሂሳብ'],
   date: ['Date', 'ቀን'],
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],

@@ -25,7 +25,6 @@ export const text = catalogue({
   eventId: ['Event id', 'የክስተት መለያ'],
   payload: ['Signed body', 'የተፈረመው አካል'],
   payloadHelp: ['Without its field "signature", which is added when it is sent.', 'ሲላክ ከሚጨመረው "signature" መስክ በስተቀር።'],
-  attempts: ['Attempts', 'ሙከራዎች'],
   resend: ['Resend now', 'አሁን እንደገና ላክ'],
   resent: ['Resent: the new attempt appears below.', 'እንደገና ተልኳል፦ አዲሱ ሙከራ ከታች ይታያል።'],
   givenUp: [

@@ -78,7 +78,6 @@ export const text = catalogue({
   stored: ['I have stored it', 'አስቀምጬዋለሁ'],
   test: ['Send test event', 'የሙከራ ክስተት ላክ'],
   testSending: ['The test event is on its way…', 'የሙከራ ክስተቱ በመላክ ላይ ነው…'],
-  testNoAnswer: ['There is no attempt yet. Look at Events in a moment.', 'እስካሁን ሙከራ የለም። ከጥቂት ጊዜ በኋላ ክስተቶችን ይመልከቱ።'],
   testGood: (status: number, ms: number) => [
     `Your server answered ${status} after ${formatCount(ms)} ms.`,
     `አገልጋይዎ ከ${formatCount(ms)} ሚሊ ሰከንድ በኋላ ${status} መለሰ።`,

@@ -30,7 +30,6 @@ export const text = catalogue({
   fees: ['Fees', 'የአገልግሎት ክፍያዎች'],
   limits: ['Limits', 'ገደቦች'],
   direction: ['Direction', 'አቅጣጫ'],
-  channel: ['Channel', 'የክፍያ መንገድ'],
   rate: ['Rate', 'መጠን በመቶ'],
   fixed: ['Fixed', 'ቋሚ'],
   min: ['At least', 'ቢያንስ'],

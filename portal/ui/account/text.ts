@@ -20,7 +20,6 @@ export const text = catalogue({
     'Then the password alone opens your account, and roles that need it lose live.',
     'ከዚያ በኋላ የይለፍ ቃሉ ብቻውን መለያዎን ይከፍታል፣ የሚያስፈልጋቸው ሚናዎችም እውነተኛውን ያጣሉ።',
   ],
-  turnedOff: ['Two-factor authentication is off.', 'ሁለት ደረጃ ማረጋገጫ ጠፍቷል።'],
   scan: [
     'Scan this picture with an authenticator app, or type the secret into it. Then enter the code that the app shows.',
     'ይህን ምስል በማረጋገጫ መተግበሪያ ያንሱ፣ ወይም ሚስጥሩን ይጻፉበት። ከዚያ መተግበሪያው የሚያሳየውን ኮድ ያስገቡ።',
