@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 
 import { environment } from '../../src/config.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary, startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
 import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { anyFreePort } from '../../src/lib/ports.ts';
 import { until } from '../support/until.ts';
 import { createWorkerFixture, readDelivery, type WorkerFixture } from '../support/worker.ts';
 import { launchBrowser, screenshot } from './browser.ts';

@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { createAuthority, createCertificate } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { controlSimulator } from '../support/simulator.ts';
-import { anyFreePort } from '../../src/lib/ports.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { createLiveAccounts } from './accounts.ts';
 import { startInternet, startNameServer, startTlsProxy } from './network.ts';

@@ -6,10 +6,10 @@ import pg from 'pg';
 
 import { openDatabase } from '../../src/lib/db.ts';
 import { migrate } from '../../src/lib/migrate.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { processStartTime, stopChild, writePidFile } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
-import { anyFreePort } from '../../src/lib/ports.ts';
 
 /** A migrated PostgreSQL for one test, to be killed and frozen. */
 export type OwnPostgres = {

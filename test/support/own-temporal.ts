@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 
 import { environment } from '../../src/config.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { type LocalTemporal, findTemporalBinary, startTemporal } from '../../src/local/temporal.ts';
-import { anyFreePort } from '../../src/lib/ports.ts';
 
 /** A Temporal server for one test, to be stopped and restarted. */
 export type OwnTemporal = {
