@@ -4,11 +4,16 @@ import { formatBirr } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 
-const text = catalogue({
+/** The texts that withdrawals and settlements share. */
+export const text = catalogue({
   amount: ['Amount', 'መጠን'],
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   feeTax: ['Tax on the fee', 'የክፍያው ግብር'],
   totalDebit: ['Taken from the balance', 'ከቀሪ ሂሳብ የሚቀነስ'],
+  status: ['Status', 'ሁኔታ'],
+  requestedAt: ['Requested at', 'የተጠየቀበት ጊዜ'],
+  entries: ['Entries of the balance', 'የቀሪ ሂሳብ ምዝገባዎች'],
+  timeline: ['Timeline', 'የጊዜ ቅደም ተከተል'],
 });
 
 /** Birr with its currency. */

@@ -2,19 +2,19 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 
 import { base } from '../ui/environment.ts';
 import { Broken } from '../ui/frame.tsx';
-import { parseSearch, stringifySearch } from '../ui/search-params.ts';
+import { parseSearch, stringifySearch, type Search } from '../ui/search-params.ts';
 import { AuditSearch } from './audit/search.ts';
 import { BalanceSearch } from './balance/search.ts';
 import { EventSearch } from './events/search.ts';
 import { ReportSearch } from './reports/search.ts';
 import { RequestSearch } from './request-log/search.ts';
-import { SettlementSearch } from './settlements/search.ts';
 import { NotFound, Shell } from './shell.tsx';
 import { TransactionSearch } from './transactions/search.ts';
-import { WithdrawalSearch } from './withdrawals/search.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 const at = { getParentRoute: () => root };
+
+const anySearch = (search: Record<string, unknown>): Search => search as Search;
 
 const index = createRoute({
   ...at,
@@ -52,13 +52,13 @@ const routeTree = root.addChildren([
   createRoute({
     ...at,
     path: '/withdrawals',
-    validateSearch: WithdrawalSearch,
+    validateSearch: anySearch,
     component: lazyRouteComponent(() => import('./withdrawals/list.tsx'), 'Withdrawals'),
   }),
   createRoute({
     ...at,
     path: '/settlements',
-    validateSearch: SettlementSearch,
+    validateSearch: anySearch,
     component: lazyRouteComponent(() => import('./settlements/list.tsx'), 'Settlements'),
   }),
   createRoute({

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 
 import { IconButton } from './button.tsx';
 import { text } from './text.ts';
@@ -36,6 +36,11 @@ export function Code({ value, name }: { value: string; name: string }) {
       <CopyButton value={value} name={name} />
     </span>
   );
+}
+
+/** An id or a name of code among other text. */
+export function Mono({ children }: { children: ReactNode }) {
+  return <code className="font-mono text-xs">{children}</code>;
 }
 
 /** Text of several lines, such as JSON, with its copy button. `name` is what it is. */

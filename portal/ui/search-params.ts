@@ -9,11 +9,13 @@ export const textParameter = parameter(z.string());
 export const wholeParameter = parameter(z.coerce.number().check(z.int(), z.gte(1)));
 export const dayParameter = parameter(z.iso.date());
 
+/** The parameters of an address, which is the state of filters: plain, as the API has them. */
+export type Search = Readonly<Record<string, string | undefined>>;
+
 /** A comma list of an address as a list. */
 export const listOf = (value: string | undefined): string[] => (value === undefined ? [] : value.split(','));
 
-// The address is the state of filters: plain parameters, as the API has them.
-export const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
+export const parseSearch = (text: string): Search => Object.fromEntries(new URLSearchParams(text));
 
 /** The query of an address, with its question mark; parameters without a value are left out. */
 export function stringifySearch(search: Readonly<Record<string, unknown>>): string {

@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { Button } from './button.tsx';
@@ -7,10 +6,15 @@ import { text } from './text.ts';
 import { noteOwnChange, ownChangeAt } from './use-calls.ts';
 
 type Page<Row> = { data: Row[]; pagination?: Pagination };
-type Query<Row> = Pick<
-  UseQueryResult<Page<Row>>,
-  'data' | 'dataUpdatedAt' | 'error' | 'isFetching' | 'isPlaceholderData' | 'refetch'
->;
+/** A page of rows as it was read. */
+export type ListQuery<Row> = {
+  data: Page<Row> | undefined;
+  dataUpdatedAt: number;
+  error: Error | null;
+  isFetching: boolean;
+  isPlaceholderData: boolean;
+  refetch: () => Promise<unknown>;
+};
 /** Rows that are not shown yet. */
 type News = { count: number; show: () => void };
 
@@ -18,7 +22,7 @@ type News = { count: number; show: () => void };
  * The rows of a list in the places where they were first shown, with their present values. What came since is `news`, and
  * is shown on demand, after a change by the person, and where no row would move. `key`: of the page and its filter.
  */
-export function useSteadyList<Row>(query: Query<Row>, { key, idOf }: { key: string; idOf: (row: Row) => string }) {
+export function useSteadyList<Row>(query: ListQuery<Row>, { key, idOf }: { key: string; idOf: (row: Row) => string }) {
   const [shown, setShown] = useState<{ key: string; at: number; page: Page<Row> } | null>(null);
   const { data: present, dataUpdatedAt: at, isPlaceholderData } = query;
   const isDue =
@@ -34,7 +38,7 @@ export function useSteadyList<Row>(query: Query<Row>, { key, idOf }: { key: stri
     noteOwnChange();
     return query.refetch();
   };
-  return { list: { ...query, data: page ?? undefined, refetch } as Query<Row>, news: newsOf() };
+  return { list: { ...query, data: page ?? undefined, refetch }, news: newsOf() };
 
   function newsOf(): News | null {
     if (!shown || !present || isPlaceholderData || shown.key !== key) return null;

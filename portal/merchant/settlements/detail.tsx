@@ -1,21 +1,14 @@
-import { Link } from '@tanstack/react-router';
-
-import { Note, type Tone } from '../../ui/badge.tsx';
-import { buttonStyle } from '../../ui/button.tsx';
+import type { Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
-import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatBirr, formatCount, formatDay } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
 import { KINDS, SettlementState } from '../../ui/settlement-state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Timeline } from '../../ui/timeline.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { KINDS as ENTRY_KINDS } from '../balance/text.ts';
-import { CancelButton } from '../cancel.tsx';
-import { useMember } from '../member.ts';
-import { birr } from '../quote.tsx';
+import { CancelPayout, PayoutDrawer } from '../payout.tsx';
+import { birr, text as shared } from '../quote.tsx';
 import { useChange, useRead, type SettlementRow } from '../routes.ts';
 import { ExpectedDays } from './days.tsx';
 import { text } from './text.ts';
@@ -34,38 +27,23 @@ const TONES: Readonly<Record<string, Tone>> = {
 export function SettlementDrawer({ settlementId, onClose }: { settlementId: string; onClose: () => void }) {
   const query = useRead('GET /api/checkout/settlement/:settlementId', { params: { settlementId } });
   return (
-    <Drawer title={query.data?.data.requestId ?? '…'} onClose={onClose}>
-      <Loaded query={query}>
-        {({ data }) => (
-          <>
-            <div className="flex flex-wrap items-center gap-3">
-              <span className="text-2xl font-semibold tabular-nums">{birr(data.amount)}</span>
-              <SettlementState status={data.status} />
-            </div>
-            {data.failure && <Note tone="bad">{data.failure.message}</Note>}
-            <div className="flex flex-wrap gap-2">
-              <Link to="/balance" search={{ resourceId: settlementId }} className={buttonStyle()}>
-                {text.entries}
-              </Link>
-              {data.status === 'REQUESTED' && <Cancel settlementId={settlementId} />}
-            </div>
-            <ExpectedDays days={data} />
-            <SettlementFacts settlement={data} />
-            <Section title={text.timeline}>
-              <Timeline
-                items={data.timeline.map(({ at, kind }, index) => ({
-                  id: `${index}`,
-                  at,
-                  title: KINDS[kind as keyof typeof KINDS],
-                  tone: TONES[kind] ?? 'quiet',
-                }))}
-              />
-            </Section>
-            <Statement settlementId={settlementId} />
-          </>
-        )}
-      </Loaded>
-    </Drawer>
+    <PayoutDrawer
+      id={settlementId}
+      query={query}
+      kinds={KINDS}
+      tones={TONES}
+      state={({ status }) => <SettlementState status={status} />}
+      actions={({ status }) => status === 'REQUESTED' && <Cancel settlementId={settlementId} />}
+      facts={(data) => (
+        <>
+          <ExpectedDays days={data} />
+          <SettlementFacts settlement={data} />
+        </>
+      )}
+      onClose={onClose}
+    >
+      <Statement settlementId={settlementId} />
+    </PayoutDrawer>
   );
 }
 
@@ -74,12 +52,12 @@ function SettlementFacts({ settlement }: { settlement: SettlementRow }) {
   return (
     <Facts
       rows={{
-        [text.fee]: birr(settlement.fee),
-        [text.feeTax]: birr(settlement.feeTax),
-        [text.totalDebit]: birr(settlement.totalDebit),
+        [shared.fee]: birr(settlement.fee),
+        [shared.feeTax]: birr(settlement.feeTax),
+        [shared.totalDebit]: birr(settlement.totalDebit),
         [text.bankAccount]: `${bankAccount.bankCode} ${bankAccount.accountNumber}, ${bankAccount.accountName}`,
         [text.bankReference]: bankReference && <Code value={bankReference} name={text.bankReference} />,
-        [text.requestedAt]: <Time at={settlement.requestedAt} seconds />,
+        [shared.requestedAt]: <Time at={settlement.requestedAt} seconds />,
         [text.sentAt]: sentAt && <Time at={sentAt} />,
         [text.creditedOn]: creditedOn && formatDay(creditedOn),
         [text.returnedAt]: returnedAt && <Time at={returnedAt} />,
@@ -98,15 +76,11 @@ function Statement({ settlementId }: { settlementId: string }) {
     query: { limit: 1 },
   });
   const columns = [
-    {
-      id: 'type',
-      header: text.type,
-      cell: ({ type }: Total) => ENTRY_KINDS[type as keyof typeof ENTRY_KINDS],
-    },
+    { id: 'type', header: text.type, cell: ({ type }: Total) => ENTRY_KINDS[type as keyof typeof ENTRY_KINDS] },
     { id: 'count', header: text.count, align: 'end', cell: ({ count }: Total) => formatCount(count) },
     {
       id: 'amount',
-      header: text.amount,
+      header: shared.amount,
       align: 'end',
       narrow: 'second',
       cell: ({ amount }: Total) => formatBirr(amount),
@@ -128,25 +102,7 @@ function Statement({ settlementId }: { settlementId: string }) {
 }
 
 function Cancel({ settlementId }: { settlementId: string }) {
-  const { whyNot } = useMember();
-  const cancel = useChange('POST /api/checkout/settlement/:settlementId/cancel');
-  return (
-    <CancelButton
-      label={text.cancel}
-      question={text.cancelQuestion}
-      whyNot={whyNot('settlements:write')}
-      change={cancel}
-      onConfirm={(close) =>
-        cancel.mutate(
-          { params: { settlementId }, body: {} },
-          {
-            onSuccess: () => {
-              close();
-              toast(text.cancelled);
-            },
-          },
-        )
-      }
-    />
-  );
+  const change = useChange('POST /api/checkout/settlement/:settlementId/cancel');
+  const input = { params: { settlementId }, body: {} };
+  return <CancelPayout text={text} permission="settlements:write" change={change} input={input} />;
 }

@@ -1,56 +1,50 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { Button } from '../../ui/button.tsx';
-import { addressOf } from '../../ui/call.ts';
-import { lastDays } from '../../ui/days.ts';
-import { base } from '../../ui/environment.ts';
 import { Section } from '../../ui/facts.tsx';
-import { Empty, Loaded } from '../../ui/feedback.tsx';
-import { ChoiceFilter, DateFilter, ListFilter } from '../../ui/filters.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { listOf } from '../../ui/search-params.ts';
-import { NewRows, useSteadyList } from '../../ui/steady-list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
+import { text as shared } from '../quote.tsx';
 import { useRead, type WithdrawalRow } from '../routes.ts';
 import { WithdrawalDrawer } from './detail.tsx';
 import { WithdrawalForm } from './form.tsx';
-import type { WithdrawalSearch } from './search.ts';
 import { SecondPersonPolicy } from './second-person.tsx';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
   { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
-  { id: 'amount', header: text.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { id: 'channel', header: text.channel, narrow: 'none', cell: ({ channel }) => channel },
   { id: 'destination', header: text.destination, cell: destinationText },
-  { id: 'status', header: text.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
-  { id: 'requestedAt', header: text.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
+  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+];
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'days' },
+  {
+    kind: 'several',
+    name: 'status',
+    label: shared.status,
+    values: WITHDRAWAL_STATUSES.map((one) => [one, STATES[one]] as const),
+  },
+  { kind: 'one', name: 'channel', label: text.channel, values: CHANNELS },
 ];
 
 /** Withdrawals: what they may be, the list, and a new one. */
 export function Withdrawals() {
-  const search = useSearch({ from: '/withdrawals' });
-  const navigate = useNavigate();
   const { whyNot } = useMember();
   const [isNew, setNew] = useState(false);
-  const { open, page = 1, limit = 20, startDate, endDate, ...filter } = search;
-  const days = startDate && endDate ? { startDate, endDate } : lastDays(30);
-  const query = { ...filter, ...days, page, limit };
-  const { list: withdrawals, news } = useSteadyList(useRead('GET /api/checkout/withdrawal', { query }), {
-    key: JSON.stringify(query),
-    idOf,
-  });
-  const go = (changes: Partial<WithdrawalSearch>): void =>
-    void navigate({ to: '/withdrawals', search: { ...search, ...changes } });
-  const change = (changes: Partial<WithdrawalSearch>): void => go({ page: undefined, ...changes });
+  const state = useFilters(FILTERS);
   const create = (
     <Button kind="primary" icon="plus" whyNot={whyNot('withdrawals:write')} onClick={() => setNew(true)}>
       {text.newWithdrawal}
@@ -60,41 +54,17 @@ export function Withdrawals() {
     <Page title={text.title} actions={create}>
       <Limits />
       <SecondPersonPolicy />
-      <div className="card">
-        <Filters search={search} onChange={change} />
-        <NewRows news={news} />
-        <Loaded query={withdrawals} skeletonRows={limit / 2} whyNot={whyNot('withdrawals:read')}>
-          {({ data: rows, pagination }) => (
-            <>
-              {rows.length === 0 ? (
-                <Empty title={text.none}>{text.noneHelp}</Empty>
-              ) : (
-                <List
-                  label={text.label}
-                  columns={COLUMNS}
-                  rows={rows}
-                  idOf={idOf}
-                  open={{
-                    hrefOf: (row) =>
-                      base + addressOf('/withdrawals', { query: { ...search, open: row.withdrawalRequestId } }),
-                    onOpen: (row) => go({ open: row.withdrawalRequestId }),
-                    openId: open,
-                  }}
-                />
-              )}
-              {pagination && (
-                <Pager
-                  pagination={pagination}
-                  query={withdrawals}
-                  onPage={(wanted) => change({ page: wanted })}
-                  onLimit={(wanted) => change({ limit: wanted })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
-      </div>
-      {open && <WithdrawalDrawer withdrawalId={open} onClose={() => go({ open: undefined })} />}
+      <Listing
+        label={text.title}
+        state={state}
+        query={useRead('GET /api/checkout/withdrawal', { query: state.query })}
+        columns={COLUMNS}
+        idOf={({ withdrawalRequestId }) => withdrawalRequestId}
+        empty={text.none}
+        emptyHelp={text.noneHelp}
+        whyNot={whyNot('withdrawals:read')}
+        drawer={({ id, close }) => <WithdrawalDrawer withdrawalId={id} onClose={close} />}
+      />
       {isNew && <WithdrawalForm onClose={() => setNew(false)} />}
     </Page>
   );
@@ -130,50 +100,6 @@ function Limits() {
           )}
         </Loaded>
       </Section>
-    </div>
-  );
-}
-
-const idOf = (row: WithdrawalRow): string => row.withdrawalRequestId;
-
-type FilterProps = { search: WithdrawalSearch; onChange: (changes: Partial<WithdrawalSearch>) => void };
-
-const NOTHING: Partial<WithdrawalSearch> = {
-  startDate: undefined,
-  endDate: undefined,
-  status: undefined,
-  channel: undefined,
-};
-
-function Filters({ search, onChange }: FilterProps) {
-  const { startDate, endDate, status, channel } = search;
-  const isFiltered = [startDate, status, channel].some((value) => value !== undefined);
-  return (
-    <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
-      <DateFilter
-        name={text.date}
-        value={startDate && endDate ? { startDate, endDate } : null}
-        preset={text.lastMonth}
-        presets={[[text.lastMonth, () => onChange({ startDate: undefined, endDate: undefined })]]}
-        onChange={onChange}
-      />
-      <ListFilter
-        name={text.status}
-        values={WITHDRAWAL_STATUSES.map((one) => [one, STATES[one]] as const)}
-        chosen={listOf(status)}
-        onChange={(chosen) => onChange({ status: chosen })}
-      />
-      <ChoiceFilter
-        name={text.channel}
-        values={CHANNELS.map((one) => [one, one] as const)}
-        chosen={channel}
-        onChange={(chosen) => onChange({ channel: chosen })}
-      />
-      {isFiltered && (
-        <Button kind="plain" icon="close" onClick={() => onChange(NOTHING)}>
-          {text.clearFilters}
-        </Button>
-      )}
     </div>
   );
 }

@@ -1,17 +1,17 @@
 import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
-import { Code } from '../../ui/copy.tsx';
+import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { failureText } from '../../ui/feedback.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { text as frame } from '../../ui/frame-text.ts';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Changes } from '../changes.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { useOperator } from '../operator.ts';
 import { Page } from '../page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
@@ -23,25 +23,20 @@ import { text } from './text.ts';
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
   { id: 'operator', header: text.operator, narrow: 'second', cell: ({ operatorName }) => operatorName },
-  { id: 'action', header: text.action, cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+  { id: 'action', header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
   {
     id: 'environment',
     header: shared.environment,
     narrow: 'second',
     cell: (row) => <EnvironmentBadge of={row.environment} />,
   },
-  {
-    id: 'resource',
-    header: text.resource,
-    cell: ({ resourceId }) => <code className="font-mono text-xs">{resourceId}</code>,
-  },
+  { id: 'resource', header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
   { id: 'reason', header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
 ];
 
-/** Every filter; `actions`: all that there are. */
-const filtersOf = (actions: readonly string[]): readonly Filter[] => [
+const FILTERS: readonly Filter[] = [
   { kind: 'days' },
-  { kind: 'one', name: 'action', label: text.action, values: actions.map((action) => [action, action] as const) },
+  { kind: 'one', name: 'action', label: text.action },
   {
     kind: 'one',
     name: 'environment',
@@ -60,20 +55,20 @@ const filtersOf = (actions: readonly string[]): readonly Filter[] => [
 export function Audit() {
   const { permissions, denied } = useOperator();
   const actions = [...permissions, ...denied.map(({ permission }) => permission)];
-  const state = useFilters(filtersOf(actions.toSorted()));
+  const state = useFilters(FILTERS);
   const entries = useRead('GET /api/ops/audit', { query: state.query });
-  const open = entries.data?.data.find(({ auditId }) => auditId === state.open);
   return (
     <Page title={text.title} actions={<ExportButton filter={state.chosen} />}>
       <Listing
         label={text.title}
         state={state}
         query={entries}
+        values={{ action: actions.toSorted() }}
         columns={COLUMNS}
         idOf={({ auditId }) => auditId}
         empty={text.none}
+        drawer={({ row, close }) => row && <EntryDrawer entry={row} onClose={close} />}
       />
-      {open && <EntryDrawer entry={open} onClose={state.close} />}
     </Page>
   );
 }

@@ -1,8 +1,8 @@
 import { DELIVERY_STATUSES } from '../../../src/webhooks/delivery/states.ts';
 import { DELIVERY_TEXTS } from '../../ui/delivery-status.ts';
 import { environment } from '../../ui/environment.ts';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -44,8 +44,8 @@ export function Deliveries() {
         columns={COLUMNS}
         idOf={({ deliveryId }) => deliveryId}
         empty={text.none}
+        drawer={({ id, close }) => <ViewDrawer kind="delivery" id={id} onClose={close} />}
       />
-      {state.open && <ViewDrawer kind="delivery" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

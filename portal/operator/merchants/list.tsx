@@ -1,10 +1,11 @@
 import { Badge } from '../../ui/badge.tsx';
+import { Mono } from '../../ui/copy.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
 import { STATES } from '../kyc/text.ts';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead, type Merchant } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -34,12 +35,7 @@ const COLUMNS: readonly Column<Merchant>[] = [
     cell: ({ status }) => <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>{text[status]}</Badge>,
   },
   { id: 'verification', header: text.verification, cell: ({ kycStatus }) => STATES[kycStatus] ?? kycStatus },
-  {
-    id: 'merchantId',
-    header: shared.merchantId,
-    narrow: 'none',
-    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
-  },
+  { id: 'merchantId', header: shared.merchantId, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
   { id: 'createdAt', header: text.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
@@ -56,8 +52,8 @@ export function Merchants() {
         columns={COLUMNS}
         idOf={({ merchantId }) => merchantId}
         empty={text.none}
+        drawer={({ id, close }) => <ViewDrawer kind="merchant" id={id} onClose={close} />}
       />
-      {state.open && <ViewDrawer kind="merchant" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

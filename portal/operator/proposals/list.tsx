@@ -1,8 +1,9 @@
 import { Badge } from '../../ui/badge.tsx';
+import { Mono } from '../../ui/copy.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
 import { useRead, type Proposal } from '../routes.ts';
@@ -15,7 +16,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Proposal>[] = [
-  { id: 'action', header: text.action, cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+  { id: 'action', header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
   {
     id: 'status',
     header: shared.status,
@@ -41,8 +42,8 @@ export function Proposals() {
         columns={COLUMNS}
         idOf={({ proposalId }) => proposalId}
         empty={text.none}
+        drawer={({ id, close }) => <ViewDrawer kind="proposal" id={id} onClose={close} />}
       />
-      {state.open && <ViewDrawer kind="proposal" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

@@ -1,9 +1,10 @@
+import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr, formatDuration } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead, type WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -30,12 +31,7 @@ const COLUMNS: readonly Column<WorkItem>[] = [
   },
   { id: 'what', header: text.what, cell: ({ what }) => <span lang="en">{what}</span> },
   { id: 'amount', header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
-  {
-    id: 'merchant',
-    header: shared.merchant,
-    narrow: 'none',
-    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
-  },
+  { id: 'merchant', header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
   { id: 'since', header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
 ];
 
@@ -53,7 +49,6 @@ function WorkList({ endpoint, filters, title, empty }: ScreenProps) {
   const state = useFilters(filters);
   const work = useRead(endpoint, { query: { ...state.query, environment } }, { everyMs: REFRESH_MS });
   const items = work.data && { ...work.data, data: work.data.data.items };
-  const open = items?.data.find((item) => idOf(item) === state.open);
   return (
     <Page title={title}>
       <Listing
@@ -63,8 +58,8 @@ function WorkList({ endpoint, filters, title, empty }: ScreenProps) {
         columns={COLUMNS}
         idOf={idOf}
         empty={empty}
+        drawer={({ row, close }) => row && <ItemDrawer item={row} onClose={close} />}
       />
-      {open && <ItemDrawer item={open} onClose={state.close} />}
     </Page>
   );
 }

@@ -1,14 +1,14 @@
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Code } from '../../ui/copy.tsx';
+import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { Actions, birr } from '../parts.tsx';
 import { useRead, type Discrepancy } from '../routes.ts';
@@ -26,7 +26,7 @@ const FILTERS: readonly Filter[] = [
     ],
   },
   { kind: 'one', name: 'kind', label: text.kind, values: Object.entries(KINDS) },
-  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS.map((one) => [one, one] as const) },
+  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS },
   { kind: 'text', name: 'day', label: text.day },
 ];
 
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Discrepancy>[] = [
   },
   { id: 'day', header: text.day, cell: ({ day }) => <Day day={day} /> },
   { id: 'channel', header: shared.channel, narrow: 'second', cell: ({ channel }) => channel },
-  { id: 'order', header: text.order, cell: ({ orderId }) => <code className="font-mono text-xs">{orderId}</code> },
+  { id: 'order', header: text.order, cell: ({ orderId }) => <Mono>{orderId}</Mono> },
   { id: 'ours', header: text.ours, align: 'end', narrow: 'none', cell: ({ ours }) => birr(ours) },
   { id: 'theirs', header: text.theirs, align: 'end', narrow: 'none', cell: ({ theirs }) => birr(theirs) },
 ];
@@ -52,7 +52,6 @@ export function Discrepancies() {
   const state = useFilters(FILTERS);
   const query = { ...state.query, environment };
   const discrepancies = useRead('GET /api/ops/reconciliation/discrepancies', { query });
-  const open = discrepancies.data?.data.find(({ discrepancyId }) => discrepancyId === state.open);
   return (
     <Page title={text.discrepancies}>
       <Listing
@@ -62,8 +61,8 @@ export function Discrepancies() {
         columns={COLUMNS}
         idOf={({ discrepancyId }) => discrepancyId}
         empty={text.noDiscrepancies}
+        drawer={({ row, close }) => row && <DiscrepancyDrawer of={row} onClose={close} />}
       />
-      {open && <DiscrepancyDrawer of={open} onClose={state.close} />}
     </Page>
   );
 }

@@ -3,12 +3,12 @@ import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { Actions, birr } from '../parts.tsx';
 import { useRead, type Receipt } from '../routes.ts';
@@ -71,8 +71,8 @@ export function Receipts() {
         columns={COLUMNS}
         idOf={({ receiptId }) => receiptId}
         empty={text.noReceipts}
+        drawer={({ id, close }) => <ReceiptDrawer receiptId={id} onClose={close} />}
       />
-      {state.open && <ReceiptDrawer receiptId={state.open} onClose={state.close} />}
     </Page>
   );
 }

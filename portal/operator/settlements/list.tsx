@@ -1,11 +1,11 @@
-import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
+import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
 import { Day, Time } from '../../ui/time.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead, type Settlement } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -15,12 +15,7 @@ import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
-  {
-    kind: 'several',
-    name: 'status',
-    label: shared.status,
-    values: SETTLEMENT_STATUSES.map((one) => [one, STATES[one]] as const),
-  },
+  { kind: 'several', name: 'status', label: shared.status, values: Object.entries(STATES) },
   { kind: 'days' },
   { kind: 'text', name: 'merchantId', label: shared.merchantId },
 ];
@@ -31,12 +26,7 @@ const COLUMNS: readonly Column<Settlement>[] = [
   { id: 'bank', header: text.bank, narrow: 'none', cell: ({ bankAccount }) => bankAccount.bankCode },
   { id: 'status', header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
   { id: 'expectedBy', header: text.expectedBy, cell: ({ expectedBy }) => <Day day={expectedBy} /> },
-  {
-    id: 'merchant',
-    header: shared.merchant,
-    narrow: 'none',
-    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
-  },
+  { id: 'merchant', header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
   { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
@@ -53,8 +43,8 @@ export function Settlements() {
         columns={COLUMNS}
         idOf={({ settlementId }) => settlementId}
         empty={text.none}
+        drawer={({ id, close }) => <ViewDrawer kind="settlement" id={id} onClose={close} />}
       />
-      {state.open && <ViewDrawer kind="settlement" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

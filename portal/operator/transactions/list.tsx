@@ -1,12 +1,12 @@
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { environment } from '../../ui/environment.ts';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { STATES, StatusBadge } from '../../ui/transaction-state.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead, type Transaction } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -22,7 +22,7 @@ const FILTERS: readonly Filter[] = [
     values: TRANSACTION_STATUSES.map((one) => [one, STATES[one]] as const),
   },
   { kind: 'days' },
-  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS.map((one) => [one, one] as const) },
+  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS },
   { kind: 'one', name: 'held', label: text.held, values: [['true', text.yes]] },
   { kind: 'one', name: 'late', label: text.late, values: [['true', text.yes]] },
   { kind: 'text', name: 'merchantId', label: shared.merchantId },
@@ -51,8 +51,8 @@ export function Transactions() {
         columns={COLUMNS}
         idOf={({ transactionId }) => transactionId}
         empty={text.none}
+        drawer={({ id, close }) => <ViewDrawer kind="transaction" id={id} onClose={close} />}
       />
-      {state.open && <ViewDrawer kind="transaction" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

@@ -1,11 +1,12 @@
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
+import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
-import { useFilters, type Filter } from '../filters.tsx';
-import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead, type Withdrawal } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -30,12 +31,7 @@ const COLUMNS: readonly Column<Withdrawal>[] = [
   { id: 'channel', header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
   { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
   { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
-  {
-    id: 'merchant',
-    header: shared.merchant,
-    narrow: 'none',
-    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
-  },
+  { id: 'merchant', header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
   { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
@@ -52,8 +48,8 @@ export function Withdrawals() {
         columns={COLUMNS}
         idOf={({ withdrawalId }) => withdrawalId}
         empty={text.none}
+        drawer={({ id, close }) => <ViewDrawer kind="withdrawal" id={id} onClose={close} />}
       />
-      {state.open && <ViewDrawer kind="withdrawal" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

@@ -1,0 +1,104 @@
+import { Link } from '@tanstack/react-router';
+import type { ComponentProps, ReactNode } from 'react';
+
+import { Note, type Tone } from '../ui/badge.tsx';
+import { buttonStyle } from '../ui/button.tsx';
+import { Drawer } from '../ui/dialog.tsx';
+import { Section } from '../ui/facts.tsx';
+import { Loaded } from '../ui/feedback.tsx';
+import { Timeline } from '../ui/timeline.tsx';
+import { toast } from '../ui/toast.tsx';
+import { CancelButton } from './cancel.tsx';
+import { useMember } from './member.ts';
+import { birr, text } from './quote.tsx';
+
+type Payout = {
+  requestId: string;
+  amount: number;
+  pendingReason?: string | null | undefined;
+  failure?: { message: string } | null | undefined;
+  timeline: readonly { at: string; kind: string }[];
+};
+
+type Props<Detail> = {
+  id: string;
+  query: ComponentProps<typeof Loaded<{ data: Detail }>>['query'];
+  /** The kinds of its timeline in words, and those that are good or bad news. */
+  kinds: Readonly<Record<string, string>>;
+  tones: Readonly<Record<string, Tone>>;
+  state: (detail: Detail) => ReactNode;
+  actions: (detail: Detail) => ReactNode;
+  facts: (detail: Detail) => ReactNode;
+  onClose: () => void;
+  children?: ReactNode;
+};
+
+/** A withdrawal or settlement beside the list. */
+export function PayoutDrawer<Detail extends Payout>({ id, query, kinds, tones, onClose, ...parts }: Props<Detail>) {
+  return (
+    <Drawer title={query.data?.data.requestId ?? '…'} onClose={onClose}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <>
+            <div className="flex flex-wrap items-center gap-3">
+              <span className="text-2xl font-semibold tabular-nums">{birr(data.amount)}</span>
+              {parts.state(data)}
+            </div>
+            {data.pendingReason && <Note tone="info">{data.pendingReason}</Note>}
+            {data.failure && <Note tone="bad">{data.failure.message}</Note>}
+            <div className="flex flex-wrap gap-2">
+              <Link to="/balance" search={{ resourceId: id }} className={buttonStyle()}>
+                {text.entries}
+              </Link>
+              {parts.actions(data)}
+            </div>
+            {parts.facts(data)}
+            <Section title={text.timeline}>
+              <Timeline
+                items={data.timeline.map(({ at, kind }, index) => ({
+                  id: `${index}`,
+                  at,
+                  title: kinds[kind],
+                  tone: tones[kind] ?? 'quiet',
+                }))}
+              />
+            </Section>
+            {parts.children}
+          </>
+        )}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+type CancelProps<Input> = {
+  text: { cancel: string; cancelQuestion: string; cancelled: string };
+  permission: string;
+  change: {
+    error: unknown;
+    isPending: boolean;
+    mutate: (input: Input, options: { onSuccess: () => void }) => void;
+  };
+  input: Input;
+};
+
+/** Cancels a withdrawal or settlement. */
+export function CancelPayout<Input>({ text: own, permission, change, input }: CancelProps<Input>) {
+  const { whyNot } = useMember();
+  return (
+    <CancelButton
+      label={own.cancel}
+      question={own.cancelQuestion}
+      whyNot={whyNot(permission)}
+      change={change}
+      onConfirm={(close) =>
+        change.mutate(input, {
+          onSuccess: () => {
+            close();
+            toast(own.cancelled);
+          },
+        })
+      }
+    />
+  );
+}

@@ -1,0 +1,215 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState, type FormEvent, type ReactNode } from 'react';
+
+import { isDay } from '../../src/lib/dates.ts';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
+import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from './filters.tsx';
+import { Icon } from './icon.tsx';
+import { listOf, type Search } from './search-params.ts';
+import { text } from './text.ts';
+
+/** The values to choose from; one without a caption is its own. */
+export type Values = readonly (string | readonly [value: string, caption: string])[];
+
+/**
+ * A filter of a list, by the API's name of its parameter. `search` is a field in sight, `text` one behind a button. Values
+ * that are not known beforehand are given to the bar.
+ */
+export type Filter =
+  | { kind: 'search'; name: string; label: string }
+  | { kind: 'text'; name: string; label: string }
+  | { kind: 'one' | 'several'; name: string; label: string; values?: Values }
+  | {
+      /** startDate and endDate. */
+      kind: 'days';
+      /** The name of the days that the API takes without them. */
+      preset?: string;
+      /** What there is in place of two days: its name and its parameters. */
+      presets?: readonly (readonly [name: string, parameters: Search])[];
+    }
+  | { kind: 'own'; names: readonly string[]; show: (state: FilterState) => ReactNode };
+
+export type FilterState = {
+  filters: readonly Filter[];
+  /** The address. */
+  search: Search;
+  /** The values of the filters. */
+  chosen: Search;
+  /** The values of the filters and the page, for the API. */
+  query: Readonly<Record<string, string | number | undefined>>;
+  limit: number;
+  /** The id of the open row. */
+  open: string | undefined;
+  isFiltered: boolean;
+  /** Changes the address. */
+  go: (changes: Search) => void;
+  /** Changes filters, and shows the first page. */
+  change: (changes: Search) => void;
+  /** Sets these filters and clears the others. */
+  only: (changes: Search) => void;
+  /** Closes the open row. */
+  close: () => void;
+};
+
+function namesOf(filter: Filter): readonly string[] {
+  if (filter.kind === 'own') return filter.names;
+  if (filter.kind !== 'days') return [filter.name];
+  const inPlace = (filter.presets ?? []).flatMap(([, parameters]) => Object.keys(parameters));
+  return ['startDate', 'endDate', ...new Set(inPlace)];
+}
+
+const without = (names: readonly string[]): Search => Object.fromEntries(names.map((name) => [name, undefined]));
+
+const LIMIT_DEFAULT = 20;
+const wholeOf = (value: string | undefined, otherwise: number): number => {
+  const number = Number(value);
+  return Number.isInteger(number) && number > 0 ? number : otherwise;
+};
+
+/** The filters, the page and the open row of a list, which the address holds and nothing else. */
+export function useFilters(filters: readonly Filter[]): FilterState {
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const names = filters.flatMap(namesOf);
+  const { startDate = '', endDate = '', open } = search;
+  const given = isDay(startDate) && isDay(endDate) ? search : { ...search, startDate: undefined, endDate: undefined };
+  const chosen = Object.fromEntries(names.map((name) => [name, given[name] || undefined]));
+  const page = wholeOf(search['page'], 1);
+  const limit = wholeOf(search['limit'], LIMIT_DEFAULT);
+  const go = (changes: Search): void => void navigate({ to: '.', search: { ...search, ...changes } as never });
+  const change = (changes: Search): void => go({ page: undefined, ...changes });
+  return {
+    filters,
+    search,
+    chosen,
+    query: { ...chosen, page, limit },
+    limit,
+    open,
+    isFiltered: names.some((name) => chosen[name] !== undefined),
+    go,
+    change,
+    only: (changes) => change({ ...without(names), ...changes }),
+    close: () => go({ open: undefined }),
+  };
+}
+
+type BarProps = {
+  state: FilterState;
+  /** The values that were loaded, by the name of their parameter. */
+  values?: Readonly<Record<string, Values>> | undefined;
+  children?: ReactNode;
+};
+
+/** Every filter of a list, each with its value in sight. */
+export function FilterBar({ state, values, children }: BarProps) {
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
+      {state.filters.map((filter) => (
+        <OneFilter key={filter.kind + namesOf(filter)[0]} filter={filter} state={state} values={values} />
+      ))}
+      {state.isFiltered && (
+        <Button kind="plain" icon="close" onClick={() => state.only({})}>
+          {text.clearFilters}
+        </Button>
+      )}
+      {children}
+    </div>
+  );
+}
+
+function OneFilter({ filter, state, values }: Omit<BarProps, 'children'> & { filter: Filter }) {
+  if (filter.kind === 'own') return filter.show(state);
+  if (filter.kind === 'days') return <DaysFilter filter={filter} state={state} />;
+  const { name, label } = filter;
+  const value = state.chosen[name];
+  const field = { name: label, value, onChange: (wanted: string | undefined) => state.change({ [name]: wanted }) };
+  if (filter.kind === 'search') return <SearchField key={value} {...field} />;
+  if (filter.kind === 'text') return <TextFilter key={value} {...field} />;
+  const given = filter.values ?? values?.[name] ?? [];
+  const all = given.map((one) => (typeof one === 'string' ? ([one, one] as const) : one));
+  if (filter.kind === 'one') return <ChoiceFilter {...field} values={all} chosen={value} />;
+  return <ListFilter {...field} values={all} chosen={listOf(value)} />;
+}
+
+type DaysProps = { filter: Filter & { kind: 'days' }; state: FilterState };
+
+function DaysFilter({ filter, state: { chosen, change } }: DaysProps) {
+  const { preset = text.lastMonth, presets = [[preset, {}]] } = filter;
+  const { startDate, endDate } = chosen;
+  const none = without(namesOf(filter));
+  const current = presets.findLast(([, parameters]) =>
+    Object.entries(parameters).every(([name, value]) => chosen[name] === value),
+  );
+  return (
+    <DateFilter
+      name={text.date}
+      value={startDate && endDate ? { startDate, endDate } : null}
+      preset={current?.[0] ?? preset}
+      presets={presets.map(([name, parameters]) => [name, () => change({ ...none, ...parameters })] as const)}
+      onChange={(days) => change({ ...none, ...days })}
+    />
+  );
+}
+
+type FieldProps = { name: string; value: string | undefined; onChange: (value: string | undefined) => void };
+
+const SEARCH_CHARACTERS_MAX = 100;
+
+/** A field to search by, which is cleared by emptying it. */
+function SearchField({ name, value, onChange }: FieldProps) {
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const wanted = new FormData(event.currentTarget).get('search');
+    onChange((typeof wanted === 'string' && wanted.trim()) || undefined);
+  };
+  return (
+    <search className="min-w-0 max-sm:w-full">
+      <form onSubmit={submit} className="relative">
+        <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-quiet" />
+        <input
+          name="search"
+          type="search"
+          maxLength={SEARCH_CHARACTERS_MAX}
+          defaultValue={value}
+          aria-label={name}
+          placeholder={name}
+          className="control w-full ps-8 sm:w-72"
+          onChange={({ target }) => {
+            if (target.value === '' && value !== undefined) onChange(undefined);
+          }}
+        />
+      </form>
+    </search>
+  );
+}
+
+const TEXT_CHARACTERS_MAX = 253;
+
+function TextFilter({ name, value, onChange }: FieldProps) {
+  const [typed, setTyped] = useState(value ?? '');
+  return (
+    <FilterChip name={name} value={value}>
+      {(close) => (
+        <form
+          className="flex w-64 flex-col gap-2"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault();
+            onChange(typed.trim() || undefined);
+            close();
+          }}
+        >
+          <TextField
+            label={name}
+            maxLength={TEXT_CHARACTERS_MAX}
+            value={typed}
+            onChange={({ target }) => setTyped(target.value)}
+          />
+          <Button type="submit" kind="primary">
+            {text.apply}
+          </Button>
+        </form>
+      )}
+    </FilterChip>
+  );
+}

@@ -1,0 +1,79 @@
+import { useLocation } from '@tanstack/react-router';
+import type { ComponentProps, ReactNode } from 'react';
+
+import { base } from './environment.ts';
+import { Empty, Loaded } from './feedback.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { List } from './list.tsx';
+import { Pager } from './pager.tsx';
+import { stringifySearch } from './search-params.ts';
+import { NewRows, useSteadyList, type ListQuery } from './steady-list.tsx';
+
+type ListProps<Row> = ComponentProps<typeof List<Row>>;
+type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
+  Pick<ComponentProps<typeof FilterBar>, 'state' | 'values'> &
+  Pick<ComponentProps<typeof Loaded>, 'whyNot'> & {
+    query: ListQuery<Row>;
+    /** Why there is nothing, and the next step. */
+    empty: string;
+    emptyHelp?: ReactNode;
+    /** Below the rows: totals, beside the number of rows of all pages. */
+    foot?: (total: number | undefined) => ReactNode;
+    /** What opens beside the list. `row`: as it is now; undefined: it is not on this page. */
+    drawer?: (open: { id: string; row: Row | undefined; close: () => void }) => ReactNode;
+    /** After the filters. */
+    children?: ReactNode;
+  };
+
+/**
+ * A list of the API with its filters and pages. A row opens by its id in the address, and stays in its place while changes
+ * arrive.
+ */
+export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...props }: Props<Row>) {
+  const { pathname } = useLocation();
+  const { search, open, close, go, change } = state;
+  const { label, columns, idOf, sort, values, whyNot, children } = props;
+  const { list, news } = useSteadyList(query, { key: stringifySearch({ ...search, open: undefined }), idOf });
+  const opens = drawer && {
+    hrefOf: (row: Row) => base + pathname + stringifySearch({ ...search, open: idOf(row) }),
+    onOpen: (row: Row) => go({ open: idOf(row) }),
+    openId: open,
+  };
+  return (
+    <>
+      <div className="card">
+        {state.filters.length > 0 && (
+          <FilterBar state={state} values={values}>
+            {children}
+          </FilterBar>
+        )}
+        <NewRows news={news} />
+        <Loaded query={list} skeletonRows={state.limit / 2} whyNot={whyNot}>
+          {({ data: rows, pagination }) => (
+            <>
+              {rows.length === 0 ? (
+                <Empty title={empty}>{emptyHelp}</Empty>
+              ) : (
+                <List
+                  {...{ label, columns, rows, idOf }}
+                  {...(opens && { open: opens })}
+                  {...(sort && { sort })}
+                  foot={foot?.(pagination?.total)}
+                />
+              )}
+              {pagination && (
+                <Pager
+                  pagination={pagination}
+                  query={list}
+                  onPage={(page) => change({ page: String(page) })}
+                  onLimit={(limit) => change({ limit: String(limit) })}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </div>
+      {open && drawer?.({ id: open, row: query.data?.data.find((row) => idOf(row) === open), close })}
+    </>
+  );
+}
