@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
+import { createServer as createTlsServer } from 'node:tls';
 
 import { doctor } from '../../src/app/doctor/doctor.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
@@ -174,7 +176,7 @@ test('Temporal behind TLS: the certificate, its end, and a server without TLS', 
   await writeFile(inFolder('own.pem'), own.cert);
   await writeFile(inFolder('own.key'), own.key);
   const certificate = await createCertificate(authority, { days: 20 });
-  const proxy = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
+  const proxy = createTlsServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
     const upstream = connect(Number(stage.settings['TEMPORAL_ADDRESS']?.split(':')[1]), '127.0.0.1');
     for (const [from, to] of [[socket, upstream] as const, [upstream, socket] as const]) {
       from.on('error', () => to.destroy()).pipe(to);
@@ -222,8 +224,39 @@ test('a folder that cannot be written to, a full disk and a proxy that is away a
     'disk of REPORTS_DIR': expect.stringMatching(/^Nothing can be written to .*file \(ENOTDIR\)/),
     'egress proxy': expect.stringContaining('refuses connections. Check EGRESS_PROXY_URL'),
   });
-  const { findings } = await stage.examine({ EGRESS_PROXY_URL: stage.url }, NO_CHANNELS);
-  expect(findings).toContainEqual(expect.objectContaining({ name: 'egress proxy', status: 'ok' }));
+}, 30_000);
+
+test('the egress proxy is tried by a connection to a provider, and what it answers is named', async () => {
+  const { host } = new URL(stage.settings['CBE_BIRR_BASE_URL'] ?? '');
+  let answer = '200 OK';
+  const asked: (string | undefined)[] = [];
+  const proxy = createServer().on('connect', ({ url }, client) => {
+    asked.push(url);
+    client.end(`HTTP/1.1 ${answer}\r\n\r\n`);
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const examine = async (url: string) => {
+    const { findings } = await stage.examine({ EGRESS_PROXY_URL: url }, NO_CHANNELS);
+    return findings.find(({ name }) => name === 'egress proxy');
+  };
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  expect(await examine(url)).toMatchObject({ status: 'ok', found: `It connects webhooks, here to ${host}.` });
+  for (const [status, kind, next] of [
+    ['407 Who', 'wrong', /the user and the password in EGRESS_PROXY_URL/],
+    ['403 No', 'wrong', /allows CONNECT/],
+    ['502 Away', 'warning', /reaches 127\.0\.0\.1/],
+  ] as const) {
+    answer = status;
+    const found = expect.stringContaining(`does not connect to ${host} (status ${status.slice(0, 3)})`);
+    expect(await examine(url)).toMatchObject({ status: kind, found, next: expect.stringMatching(next) });
+  }
+  expect(new Set(asked)).toEqual(new Set([host]));
+  // A server that is no proxy.
+  expect(await examine(stage.url)).toMatchObject({
+    status: 'wrong',
+    next: expect.stringContaining('EGRESS_PROXY_URL'),
+  });
+  proxy.close();
 }, 30_000);
 
 test('a public address where something else answers is wrong, and so is its callback address', async () => {

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
+import type { Config } from '../../config.ts';
 import { findFullDisk } from '../../http/health.ts';
-import { createResolve, targetOf } from '../../webhooks/egress/egress.ts';
+import { createResolve, openTunnel, targetOf } from '../../webhooks/egress/egress.ts';
 import { check, codeOf, type DoctorParts, type Finding, ok, type Result, warning, wrong } from './check.ts';
-import { checkCertificate, ofNetworkFailure, serverOf, tryConnect } from './reach.ts';
+import { checkCertificate, ofNetworkFailure, serverOf, type Server } from './reach.ts';
 
 /** The folders that a process writes to. */
 export async function checkDisks({ config: { disks } }: DoctorParts): Promise<Finding[]> {
@@ -43,15 +45,40 @@ async function writeProblem(folder: string): Promise<string | null> {
 
 /** The way out for webhooks: the proxy, if there is one, and the name servers. */
 export async function checkEgress({ config, clock }: DoctorParts): Promise<Finding[]> {
-  const { EGRESS_PROXY_URL: proxyUrl } = config;
-  const proxy = await check('egress proxy', async () => {
-    if (proxyUrl === undefined) return null;
-    const server = serverOf(proxyUrl, 'EGRESS_PROXY_URL');
-    if (proxyUrl.startsWith('https:')) return checkCertificate(server, { now: clock() });
-    const failure = await tryConnect(server);
-    return failure ? ofNetworkFailure(failure.code, server) : ok(`${server.host}:${server.port} takes connections.`);
-  });
+  const proxy = await check('egress proxy', () => checkProxy(config, clock()));
   return [...proxy, ...(await check('name servers', () => checkNames(config.PUBLIC_BASE_URL)))];
+}
+
+/** A connection through the proxy, as webhooks make it: to the service of a live provider, or else to our own address. */
+async function checkProxy(
+  { EGRESS_PROXY_URL: proxyUrl, PUBLIC_BASE_URL: publicUrl, liveProviders }: Config,
+  now: Date,
+): Promise<Result | null> {
+  if (proxyUrl === undefined) return null;
+  const server = serverOf(proxyUrl, 'EGRESS_PROXY_URL');
+  const certificate = proxyUrl.startsWith('https:') ? await checkCertificate(server, { now }) : null;
+  if (certificate?.status === 'wrong') return certificate;
+  const { endpoint } = Object.values(liveProviders).find((provider) => provider.endpoint) ?? {};
+  const { host, port } = targetOf(new URL(endpoint?.baseUrl ?? publicUrl));
+  const target = `${host}:${port}`;
+  // Of an unknown name the service's own line has the error.
+  const found = await lookup(host).catch(() => null);
+  if (!found) return warning(`It was not tried: ${host} has no address.`, 'Run it again once the name is known.');
+  const failure = await openTunnel(new URL(proxyUrl), found.address, port).then(
+    (socket) => void socket.destroy(),
+    (error: unknown) => ofProxyError(error, server, target),
+  );
+  if (failure) return failure;
+  return certificate?.status === 'warning' ? certificate : ok(`It connects webhooks, here to ${target}.`);
+}
+
+function ofProxyError(error: unknown, server: Server, target: string): Result {
+  const { status } = error as { status?: number };
+  if (status === undefined) return ofNetworkFailure(codeOf(error), server);
+  const found = `${server.host}:${server.port} does not connect to ${target} (status ${status}).`;
+  if (status === 407) return wrong(found, `Check the user and the password in ${server.setting}.`);
+  if (status >= 500) return warning(found, `Check whether the proxy reaches ${target} and the internet.`);
+  return wrong(found, `Check that ${server.setting} is a proxy, and that it allows CONNECT to the internet.`);
 }
 
 /** As webhooks resolve names: by the name servers alone, without /etc/hosts. */

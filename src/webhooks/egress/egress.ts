@@ -216,16 +216,25 @@ class ProxiedAgent extends SecureAgent {
   }
 
   override createConnection(options: ConnectionOptions, created: Created): undefined {
-    void openTunnel(this.#proxy, options)
+    void vettedHost(options)
+      .then((address) => openTunnel(this.#proxy, address, options.port))
       .then((socket) => created(null, super.createConnection({ ...options, socket } as ConnectionOptions) as Duplex))
       .catch((error: Error) => created(error, undefined as unknown as Duplex));
   }
 }
 
-/** Opens a connection through the proxy to the vetted address of the options' host. */
-async function openTunnel(proxy: URL, { host, port, lookup }: ConnectionOptions): Promise<Duplex> {
-  const [vetted] = isIP(host) === 0 ? ((await promisify(lookup)(host, {})) as LookupAddress[]) : [{ address: host }];
-  const authority = `${net.isIPv6(vetted?.address ?? '') ? `[${vetted?.address}]` : vetted?.address}:${port}`;
+async function vettedHost({ host, lookup }: ConnectionOptions): Promise<string> {
+  if (isIP(host) !== 0) return host;
+  const [vetted] = (await promisify(lookup)(host, {})) as LookupAddress[];
+  return vetted?.address ?? host;
+}
+
+/**
+ * Opens a connection through an HTTP proxy to an address. Rejects with the code of the network's error, and where the proxy
+ * does not open it with the `status` of its response.
+ */
+export async function openTunnel(proxy: URL, address: string, port: number): Promise<Duplex> {
+  const authority = `${net.isIPv6(address) ? `[${address}]` : address}:${port}`;
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return new Promise((resolve, reject) => {
     const request = (proxy.protocol === 'https:' ? https : http).request(proxy, {
@@ -239,12 +248,13 @@ async function openTunnel(proxy: URL, { host, port, lookup }: ConnectionOptions)
         ...(proxy.username !== '' && { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` }),
       },
     });
+    const late = Object.assign(new Error('the proxy did not respond in time'), { code: 'ETIMEDOUT' });
     request.on('error', reject);
-    request.on('timeout', () => request.destroy(new Error('the proxy did not respond in time')));
-    request.on('connect', (response, socket) => {
-      if (response.statusCode === 200) return resolve(socket.setTimeout(0));
+    request.on('timeout', () => request.destroy(late));
+    request.on('connect', ({ statusCode: status }, socket) => {
+      if (status === 200) return resolve(socket.setTimeout(0));
       socket.destroy();
-      return reject(new Error('the proxy did not open the connection'));
+      return reject(Object.assign(new Error('the proxy did not open the connection'), { status }));
     });
     request.end();
   });
