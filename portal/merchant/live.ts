@@ -2,7 +2,7 @@ import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-qu
 import { useEffect, useSyncExternalStore } from 'react';
 
 import type { ChangeKind } from '../../src/portal/changes.ts';
-import { onSignedOut } from '../ui/signed-out.ts';
+import { onSignedOut } from '../ui/call.ts';
 import { headers } from './routes.ts';
 
 /** What the routes below these paths return changes with a resource of the kind. */

@@ -1,9 +1,6 @@
-import '../ui/aria-texts.ts';
 import { RouterProvider } from '@tanstack/react-router';
 
 import { Empty } from '../ui/feedback.tsx';
-import { setCalendar, setClock } from '../ui/format.ts';
-import { adoptLanguage } from '../ui/language.ts';
 import { mount } from '../ui/mount.tsx';
 import { SignOutButton } from '../ui/person-menu.tsx';
 import { MemberProvider } from './member.ts';
@@ -21,16 +18,12 @@ function WithoutMerchant() {
 
 mount(
   () => call('GET /api/portal/me', {}),
-  ({ data: me }) => {
-    adoptLanguage(me.user.language);
-    setCalendar(me.user.calendar);
-    setClock(me.user.clock);
-    const { merchant } = me;
-    if (merchant === null) return <WithoutMerchant />;
-    return (
+  ({ merchant, ...me }) =>
+    merchant === null ? (
+      <WithoutMerchant />
+    ) : (
       <MemberProvider value={{ ...me, merchant }}>
         <RouterProvider router={router} />
       </MemberProvider>
-    );
-  },
+    ),
 );

@@ -1,149 +1,52 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRouter } from '@tanstack/react-router';
 
-import { base } from '../ui/environment.ts';
-import { Broken } from '../ui/frame.tsx';
-import { parseSearch, stringifySearch, type Search } from '../ui/search-params.ts';
+import { createScreens, ROUTER_OPTIONS } from '../ui/router.tsx';
+import type { Search } from '../ui/search-params.ts';
 import { AuditSearch } from './audit/search.ts';
 import { BalanceSearch } from './balance/search.ts';
 import { EventSearch } from './events/search.ts';
 import { ReportSearch } from './reports/search.ts';
 import { RequestSearch } from './request-log/search.ts';
-import { NotFound, Shell } from './shell.tsx';
+import { HOME, Shell } from './shell.tsx';
+import { text } from './text.ts';
 import { TransactionSearch } from './transactions/search.ts';
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
-const at = { getParentRoute: () => root };
+const { root, index, screen } = createScreens({ shell: Shell, home: HOME, homeLabel: text.toTransactions });
 
 const anySearch = (search: Record<string, unknown>): Search => search as Search;
 
-const index = createRoute({
-  ...at,
-  path: '/',
-  beforeLoad: (): never => {
-    throw redirect({ to: '/transactions', replace: true });
-  },
-});
-
 /** The screens. Each is loaded when it is opened. */
-const routeTree = root.addChildren([
-  index,
-  createRoute({
-    ...at,
-    path: '/transactions',
-    validateSearch: TransactionSearch,
-    component: lazyRouteComponent(() => import('./transactions/list.tsx'), 'TransactionList'),
-  }),
-  createRoute({
-    ...at,
-    path: '/transactions/$transactionId',
-    component: lazyRouteComponent(() => import('./transactions/detail.tsx'), 'TransactionPage'),
-  }),
-  createRoute({
-    ...at,
-    path: '/overview',
-    component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
-  }),
-  createRoute({
-    ...at,
-    path: '/balance',
-    validateSearch: BalanceSearch,
-    component: lazyRouteComponent(() => import('./balance/balance.tsx'), 'Balance'),
-  }),
-  createRoute({
-    ...at,
-    path: '/withdrawals',
-    validateSearch: anySearch,
-    component: lazyRouteComponent(() => import('./withdrawals/list.tsx'), 'Withdrawals'),
-  }),
-  createRoute({
-    ...at,
-    path: '/settlements',
-    validateSearch: anySearch,
-    component: lazyRouteComponent(() => import('./settlements/list.tsx'), 'Settlements'),
-  }),
-  createRoute({
-    ...at,
-    path: '/reports',
-    validateSearch: ReportSearch,
-    component: lazyRouteComponent(() => import('./reports/reports.tsx'), 'Reports'),
-  }),
-  createRoute({
-    ...at,
-    path: '/webhooks',
-    component: lazyRouteComponent(() => import('./webhooks/list.tsx'), 'Webhooks'),
-  }),
-  createRoute({
-    ...at,
-    path: '/events',
-    validateSearch: EventSearch,
-    component: lazyRouteComponent(() => import('./events/list.tsx'), 'Events'),
-  }),
-  createRoute({
-    ...at,
-    path: '/events/signature',
-    component: lazyRouteComponent(() => import('./events/signature-helper.tsx'), 'SignatureHelper'),
-  }),
-  createRoute({
-    ...at,
-    path: '/requests',
-    validateSearch: RequestSearch,
-    component: lazyRouteComponent(() => import('./request-log/list.tsx'), 'RequestLog'),
-  }),
-  createRoute({
-    ...at,
-    path: '/get-started',
-    component: lazyRouteComponent(() => import('./get-started/page.tsx'), 'GetStarted'),
-  }),
-  createRoute({
-    ...at,
-    path: '/channels',
-    component: lazyRouteComponent(() => import('./channels/list.tsx'), 'Channels'),
-  }),
-  createRoute({
-    ...at,
-    path: '/verification',
-    component: lazyRouteComponent(() => import('./verification/page.tsx'), 'Verification'),
-  }),
-  createRoute({
-    ...at,
-    path: '/bank-account',
-    component: lazyRouteComponent(() => import('./bank-account/page.tsx'), 'BankAccountPage'),
-  }),
-  createRoute({
-    ...at,
-    path: '/keys',
-    component: lazyRouteComponent(() => import('./keys/list.tsx'), 'Keys'),
-  }),
-  createRoute({
-    ...at,
-    path: '/team',
-    component: lazyRouteComponent(() => import('./team/list.tsx'), 'Team'),
-  }),
-  createRoute({
-    ...at,
-    path: '/audit',
-    validateSearch: AuditSearch,
-    component: lazyRouteComponent(() => import('./audit/list.tsx'), 'Audit'),
-  }),
-  createRoute({
-    ...at,
-    path: '/security',
-    component: lazyRouteComponent(() => import('./account.tsx'), 'SecurityPage'),
-  }),
-  createRoute({
-    ...at,
-    path: '/profile',
-    component: lazyRouteComponent(() => import('./account.tsx'), 'ProfilePage'),
-  }),
-]);
-
 export const router = createRouter({
-  routeTree,
-  basepath: base,
-  parseSearch,
-  stringifySearch,
-  defaultPreload: 'intent',
-  scrollRestoration: false,
+  ...ROUTER_OPTIONS,
+  routeTree: root.addChildren([
+    index,
+    screen(
+      '/transactions',
+      () => import('./transactions/list.tsx').then((file) => file.TransactionList),
+      TransactionSearch,
+    ),
+    screen('/transactions/$transactionId', () =>
+      import('./transactions/detail.tsx').then((file) => file.TransactionPage),
+    ),
+    screen('/overview', () => import('./overview/overview.tsx').then((file) => file.Overview)),
+    screen('/balance', () => import('./balance/balance.tsx').then((file) => file.Balance), BalanceSearch),
+    screen('/withdrawals', () => import('./withdrawals/list.tsx').then((file) => file.Withdrawals), anySearch),
+    screen('/settlements', () => import('./settlements/list.tsx').then((file) => file.Settlements), anySearch),
+    screen('/reports', () => import('./reports/reports.tsx').then((file) => file.Reports), ReportSearch),
+    screen('/webhooks', () => import('./webhooks/list.tsx').then((file) => file.Webhooks)),
+    screen('/events', () => import('./events/list.tsx').then((file) => file.Events), EventSearch),
+    screen('/events/signature', () => import('./events/signature-helper.tsx').then((file) => file.SignatureHelper)),
+    screen('/requests', () => import('./request-log/list.tsx').then((file) => file.RequestLog), RequestSearch),
+    screen('/get-started', () => import('./get-started/page.tsx').then((file) => file.GetStarted)),
+    screen('/channels', () => import('./channels/list.tsx').then((file) => file.Channels)),
+    screen('/verification', () => import('./verification/page.tsx').then((file) => file.Verification)),
+    screen('/bank-account', () => import('./bank-account/page.tsx').then((file) => file.BankAccountPage)),
+    screen('/keys', () => import('./keys/list.tsx').then((file) => file.Keys)),
+    screen('/team', () => import('./team/list.tsx').then((file) => file.Team)),
+    screen('/audit', () => import('./audit/list.tsx').then((file) => file.Audit), AuditSearch),
+    screen('/security', () => import('./account.tsx').then((file) => file.SecurityPage)),
+    screen('/profile', () => import('./account.tsx').then((file) => file.ProfilePage)),
+  ]),
 });
 
 declare module '@tanstack/react-router' {

@@ -16,8 +16,6 @@ import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { environment } from '../ui/environment.ts';
-import { onSignedOut } from '../ui/signed-out.ts';
-import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
 export type CreatedSession = z.output<typeof sessions.CreatedSession>;
@@ -140,4 +138,4 @@ type Routes = {
 /** Of every call: its environment. */
 export const headers = { 'x-meskot-environment': environment };
 
-export const { call, useRead, useChange } = createCalls<Routes>({ headers, onSignedOut, onStepUp });
+export const { call, useRead, useChange } = createCalls<Routes>(headers);

@@ -1,20 +1,21 @@
-import { Link, Outlet } from '@tanstack/react-router';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { lazyRouteComponent, Link } from '@tanstack/react-router';
+import { Suspense, useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 
 import { Note } from '../ui/badge.tsx';
-import { Button, buttonStyle } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { environment } from '../ui/environment.ts';
 import { formatClock } from '../ui/format.ts';
-import { Frame, NotFound as NoPage, type Entry } from '../ui/frame.tsx';
-import { PersonMenu } from '../ui/person-menu.tsx';
+import { Frame, type Entry } from '../ui/frame.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
-import { StepUp } from '../ui/step-up-dialog.tsx';
 import { text as kit } from '../ui/text.ts';
 import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
 import { useRead } from './routes.ts';
 import { text } from './text.ts';
+
+/** The screen that one begins with. */
+export const HOME = '/transactions';
 
 /** `permission`: undefined for everybody. */
 type MemberEntry = Entry & { permission?: string };
@@ -88,7 +89,7 @@ export function Shell() {
     <Frame
       name={merchant.name}
       groups={groups}
-      home="/transactions"
+      home={HOME}
       keys={KEYS}
       search={<Search screens={groups.flatMap(({ entries }) => entries)} />}
       notice={
@@ -97,7 +98,8 @@ export function Shell() {
           <LocalMails />
         </>
       }
-      person={<PersonMenu user={user} role={role ?? ''} />}
+      user={user}
+      role={role ?? ''}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
         <Warning>
@@ -115,13 +117,11 @@ export function Shell() {
           </a>
         </Warning>
       )}
-      <Outlet />
-      <StepUp />
     </Frame>
   );
 }
 
-const Find = lazy(() => import('./find.tsx').then((file) => ({ default: file.Find })));
+const Find = lazyRouteComponent(() => import('./find.tsx'), 'Find');
 
 function Search({ screens }: { screens: readonly Entry[] }) {
   const [isOpen, setOpen] = useState(false);
@@ -178,16 +178,5 @@ function Warning({ children }: { children: ReactNode }) {
     <div className="mb-4">
       <Note tone="warn">{children}</Note>
     </div>
-  );
-}
-
-/** A page that does not exist. */
-export function NotFound() {
-  return (
-    <NoPage>
-      <Link to="/transactions" className={buttonStyle('primary')}>
-        {text.toTransactions}
-      </Link>
-    </NoPage>
   );
 }

@@ -1,137 +1,45 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
 
-import { base } from '../ui/environment.ts';
-import { Broken } from '../ui/frame.tsx';
-import { parseSearch, stringifySearch } from '../ui/search-params.ts';
-import { NotFound, Shell } from './shell.tsx';
+import { createScreens, ROUTER_OPTIONS } from '../ui/router.tsx';
+import { HOME, Shell } from './shell.tsx';
+import { text } from './text.ts';
 import { viewPage } from './views.tsx';
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
-const at = { getParentRoute: () => root };
-
-const index = createRoute({
-  ...at,
-  path: '/',
-  beforeLoad: (): never => {
-    throw redirect({ to: '/queue', replace: true });
-  },
-});
+const { root, at, index, screen } = createScreens({ shell: Shell, home: HOME, homeLabel: text.goOn });
 
 /** The screens. Each is loaded when it is opened; the filters in their addresses are read by `useFilters`. */
-const routeTree = root.addChildren([
-  index,
-  createRoute({
-    ...at,
-    path: '/find',
-    component: lazyRouteComponent(() => import('./find/page.tsx'), 'Find'),
-  }),
-  createRoute({
-    ...at,
-    path: '/overview',
-    component: lazyRouteComponent(() => import('./overview/page.tsx'), 'Overview'),
-  }),
-  createRoute({
-    ...at,
-    path: '/queue',
-    component: lazyRouteComponent(() => import('./queue/list.tsx'), 'Queue'),
-  }),
-  createRoute({
-    ...at,
-    path: '/stalled',
-    component: lazyRouteComponent(() => import('./queue/list.tsx'), 'Stalled'),
-  }),
-  createRoute({
-    ...at,
-    path: '/proposals',
-    component: lazyRouteComponent(() => import('./proposals/list.tsx'), 'Proposals'),
-  }),
-  createRoute({ ...at, path: '/proposals/$id', component: viewPage('proposal') }),
-  createRoute({
-    ...at,
-    path: '/transactions',
-    component: lazyRouteComponent(() => import('./transactions/list.tsx'), 'Transactions'),
-  }),
-  createRoute({ ...at, path: '/transactions/$id', component: viewPage('transaction') }),
-  createRoute({
-    ...at,
-    path: '/withdrawals',
-    component: lazyRouteComponent(() => import('./withdrawals/list.tsx'), 'Withdrawals'),
-  }),
-  createRoute({ ...at, path: '/withdrawals/$id', component: viewPage('withdrawal') }),
-  createRoute({
-    ...at,
-    path: '/settlements',
-    component: lazyRouteComponent(() => import('./settlements/list.tsx'), 'Settlements'),
-  }),
-  createRoute({ ...at, path: '/settlements/$id', component: viewPage('settlement') }),
-  createRoute({
-    ...at,
-    path: '/deliveries',
-    component: lazyRouteComponent(() => import('./deliveries/list.tsx'), 'Deliveries'),
-  }),
-  createRoute({ ...at, path: '/deliveries/$id', component: viewPage('delivery') }),
-  createRoute({ ...at, path: '/kyc/$id', component: viewPage('kyc') }),
-  createRoute({ ...at, path: '/bank-accounts/$id', component: viewPage('bankAccount') }),
-  createRoute({
-    ...at,
-    path: '/merchants',
-    component: lazyRouteComponent(() => import('./merchants/list.tsx'), 'Merchants'),
-  }),
-  createRoute({ ...at, path: '/merchants/$id', component: viewPage('merchant') }),
-  createRoute({
-    ...at,
-    path: '/reconciliation',
-    component: lazyRouteComponent(() => import('./reconciliation/days.tsx'), 'Reconciliation'),
-  }),
-  createRoute({
-    ...at,
-    path: '/discrepancies',
-    component: lazyRouteComponent(() => import('./reconciliation/discrepancies.tsx'), 'Discrepancies'),
-  }),
-  createRoute({
-    ...at,
-    path: '/receipts',
-    component: lazyRouteComponent(() => import('./reconciliation/receipts.tsx'), 'Receipts'),
-  }),
-  createRoute({
-    ...at,
-    path: '/holidays',
-    component: lazyRouteComponent(() => import('./holidays/page.tsx'), 'Holidays'),
-  }),
-  createRoute({
-    ...at,
-    path: '/operators',
-    component: lazyRouteComponent(() => import('./operators/list.tsx'), 'Operators'),
-  }),
-  createRoute({
-    ...at,
-    path: '/audit',
-    component: lazyRouteComponent(() => import('./audit/list.tsx'), 'Audit'),
-  }),
-  createRoute({
-    ...at,
-    path: '/security',
-    component: lazyRouteComponent(() => import('./account.tsx'), 'SecurityPage'),
-  }),
-  createRoute({
-    ...at,
-    path: '/profile',
-    component: lazyRouteComponent(() => import('./account.tsx'), 'ProfilePage'),
-  }),
-  createRoute({
-    ...at,
-    path: '/events/$eventId',
-    component: lazyRouteComponent(() => import('./deliveries/event.tsx'), 'EventPage'),
-  }),
-]);
-
 export const router = createRouter({
-  routeTree,
-  basepath: base,
-  parseSearch,
-  stringifySearch,
-  defaultPreload: 'intent',
-  scrollRestoration: false,
+  ...ROUTER_OPTIONS,
+  routeTree: root.addChildren([
+    index,
+    screen('/find', () => import('./find/page.tsx').then((file) => file.Find)),
+    screen('/overview', () => import('./overview/page.tsx').then((file) => file.Overview)),
+    screen('/queue', () => import('./queue/list.tsx').then((file) => file.Queue)),
+    screen('/stalled', () => import('./queue/list.tsx').then((file) => file.Stalled)),
+    screen('/proposals', () => import('./proposals/list.tsx').then((file) => file.Proposals)),
+    createRoute({ ...at, path: '/proposals/$id', component: viewPage('proposal') }),
+    screen('/transactions', () => import('./transactions/list.tsx').then((file) => file.Transactions)),
+    createRoute({ ...at, path: '/transactions/$id', component: viewPage('transaction') }),
+    screen('/withdrawals', () => import('./withdrawals/list.tsx').then((file) => file.Withdrawals)),
+    createRoute({ ...at, path: '/withdrawals/$id', component: viewPage('withdrawal') }),
+    screen('/settlements', () => import('./settlements/list.tsx').then((file) => file.Settlements)),
+    createRoute({ ...at, path: '/settlements/$id', component: viewPage('settlement') }),
+    screen('/deliveries', () => import('./deliveries/list.tsx').then((file) => file.Deliveries)),
+    createRoute({ ...at, path: '/deliveries/$id', component: viewPage('delivery') }),
+    createRoute({ ...at, path: '/kyc/$id', component: viewPage('kyc') }),
+    createRoute({ ...at, path: '/bank-accounts/$id', component: viewPage('bankAccount') }),
+    screen('/merchants', () => import('./merchants/list.tsx').then((file) => file.Merchants)),
+    createRoute({ ...at, path: '/merchants/$id', component: viewPage('merchant') }),
+    screen('/reconciliation', () => import('./reconciliation/days.tsx').then((file) => file.Reconciliation)),
+    screen('/discrepancies', () => import('./reconciliation/discrepancies.tsx').then((file) => file.Discrepancies)),
+    screen('/receipts', () => import('./reconciliation/receipts.tsx').then((file) => file.Receipts)),
+    screen('/holidays', () => import('./holidays/page.tsx').then((file) => file.Holidays)),
+    screen('/operators', () => import('./operators/list.tsx').then((file) => file.Operators)),
+    screen('/audit', () => import('./audit/list.tsx').then((file) => file.Audit)),
+    screen('/security', () => import('./account.tsx').then((file) => file.SecurityPage)),
+    screen('/profile', () => import('./account.tsx').then((file) => file.ProfilePage)),
+    screen('/events/$eventId', () => import('./deliveries/event.tsx').then((file) => file.EventPage)),
+  ]),
 });
 
 declare module '@tanstack/react-router' {

@@ -16,8 +16,6 @@ import type { HolidayResponse } from '../../src/settlements/calendar/routes.ts';
 import type * as settlements from '../../src/settlements/schema.ts';
 import type * as deliveries from '../../src/webhooks/delivery/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
-import { onSignedOut } from '../ui/signed-out.ts';
-import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
 /** The signed-in operator, and what their role may do. */
@@ -93,7 +91,4 @@ type Routes = {
   [command: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/ops/${string}`]: unknown;
 };
 
-export const { call, useRead, useChange } = createCalls<Routes>({ headers: {}, onSignedOut, onStepUp });
-
-/** Who is signed in. */
-export const readMe = async (): Promise<Me> => (await call('GET /api/ops/me', {})).data;
+export const { call, useRead, useChange } = createCalls<Routes>();

@@ -1,12 +1,12 @@
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 
-import { buttonStyle } from '../ui/button.tsx';
-import { Frame, NotFound as NoPage, type Group } from '../ui/frame.tsx';
-import { PersonMenu } from '../ui/person-menu.tsx';
+import { Frame, type Group } from '../ui/frame.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
-import { StepUp } from '../ui/step-up-dialog.tsx';
 import { useOperator } from './operator.ts';
 import { text } from './text.ts';
+
+/** The screen that one begins with. */
+export const HOME = '/queue';
 
 /** The sidebar. Every role may read every screen. */
 const GROUPS: readonly Group[] = [
@@ -65,26 +65,13 @@ export function Shell() {
     <Frame
       name={text.console}
       groups={GROUPS}
-      home="/queue"
+      home={HOME}
       keys={KEYS}
       search={
         <SearchBox label={text.findLabel} onSearch={(q) => void navigate({ to: '/find', search: { q } as never })} />
       }
-      person={<PersonMenu user={user} role={role} />}
-    >
-      <Outlet />
-      <StepUp />
-    </Frame>
-  );
-}
-
-/** A page that does not exist. */
-export function NotFound() {
-  return (
-    <NoPage>
-      <Link to="/queue" className={buttonStyle('primary')}>
-        {text.goOn}
-      </Link>
-    </NoPage>
+      user={user}
+      role={role}
+    />
   );
 }

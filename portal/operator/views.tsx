@@ -8,51 +8,33 @@ import { Page } from './page.tsx';
 import { text } from './text.ts';
 
 /** Shows one resource of the API: its facts, its history and its commands. */
-export type View = ComponentType<{ id: string }>;
+type View = ComponentType<{ id: string }>;
 
-/** The resources that have a view: its name and the folder of its page. */
+const view = (path: string, label: string, load: () => Promise<View>) => ({
+  path,
+  label,
+  View: lazy(async () => ({ default: await load() })),
+});
+
+/** The resources that have a view: the path of its page, its name, and the component that is loaded when it is shown. */
 const VIEWS = {
-  delivery: {
-    label: text.delivery,
-    path: '/deliveries',
-    View: lazy(() => import('./deliveries/view.tsx').then((file) => ({ default: file.DeliveryView }))),
-  },
-  transaction: {
-    label: text.transaction,
-    path: '/transactions',
-    View: lazy(() => import('./transactions/view.tsx').then((file) => ({ default: file.TransactionView }))),
-  },
-  withdrawal: {
-    label: text.withdrawal,
-    path: '/withdrawals',
-    View: lazy(() => import('./withdrawals/view.tsx').then((file) => ({ default: file.WithdrawalView }))),
-  },
-  settlement: {
-    label: text.settlement,
-    path: '/settlements',
-    View: lazy(() => import('./settlements/view.tsx').then((file) => ({ default: file.SettlementView }))),
-  },
-  merchant: {
-    label: text.merchant,
-    path: '/merchants',
-    View: lazy(() => import('./merchants/view.tsx').then((file) => ({ default: file.MerchantView }))),
-  },
-  proposal: {
-    label: text.proposal,
-    path: '/proposals',
-    View: lazy(() => import('./proposals/view.tsx').then((file) => ({ default: file.ProposalView }))),
-  },
-  kyc: {
-    label: text.kyc,
-    path: '/kyc',
-    View: lazy(() => import('./kyc/view.tsx').then((file) => ({ default: file.KycView }))),
-  },
-  bankAccount: {
-    label: text.bankAccount,
-    path: '/bank-accounts',
-    View: lazy(() => import('./bank-account/view.tsx').then((file) => ({ default: file.BankAccountView }))),
-  },
-} as const satisfies Record<string, { label: string; path: string; View: View }>;
+  delivery: view('/deliveries', text.delivery, () => import('./deliveries/view.tsx').then((file) => file.DeliveryView)),
+  transaction: view('/transactions', text.transaction, () =>
+    import('./transactions/view.tsx').then((file) => file.TransactionView),
+  ),
+  withdrawal: view('/withdrawals', text.withdrawal, () =>
+    import('./withdrawals/view.tsx').then((file) => file.WithdrawalView),
+  ),
+  settlement: view('/settlements', text.settlement, () =>
+    import('./settlements/view.tsx').then((file) => file.SettlementView),
+  ),
+  merchant: view('/merchants', text.merchant, () => import('./merchants/view.tsx').then((file) => file.MerchantView)),
+  proposal: view('/proposals', text.proposal, () => import('./proposals/view.tsx').then((file) => file.ProposalView)),
+  kyc: view('/kyc', text.kyc, () => import('./kyc/view.tsx').then((file) => file.KycView)),
+  bankAccount: view('/bank-accounts', text.bankAccount, () =>
+    import('./bank-account/view.tsx').then((file) => file.BankAccountView),
+  ),
+};
 
 export type ViewKind = keyof typeof VIEWS;
 

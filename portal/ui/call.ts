@@ -1,5 +1,5 @@
-import { isAttended } from './attended.ts';
 import { stringifySearch } from './search-params.ts';
+import { askForCode } from './step-up.ts';
 
 /** The routes that a web page calls: the data of their success, by endpoint. */
 export type RouteTable = Record<`${string} /${string}`, unknown>;
@@ -68,25 +68,32 @@ export function failureOf(response: Response | null, envelope: Envelope): CallFa
   });
 }
 
-/** What calls depend on. */
-export type CallOptions = {
-  headers: HeadersInit;
-  onSignedOut: () => void;
-  /** Asks the person for a code, where a call needs one that was entered just now. Whether it was accepted. */
-  onStepUp: () => Promise<boolean>;
-};
+/** Leads to the sign-in page, and from there back here. */
+export function onSignedOut(): void {
+  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+const ATTENDED_MS = 60_000;
+
+let lastInputAt = Date.now();
+for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel']) {
+  addEventListener(type, () => (lastInputAt = Date.now()), { capture: true, passive: true });
+}
+
+/** Whether the person has used keyboard or pointer within a minute. Else what the page reads is its own refreshing. */
+const isAttended = (): boolean => Date.now() - lastInputAt < ATTENDED_MS;
 
 /**
- * The function that calls these routes with the page's cookie and these headers. `onSignedOut`: the session has ended. A
- * call that needs a code is repeated once the code was accepted.
+ * The function that calls these routes with the page's cookie and these headers. A call that needs a code of the
+ * authenticator app asks for it, and is repeated once it was accepted.
  */
-export function createCall<Routes extends RouteTable>(options: CallOptions) {
+export function createCall<Routes extends RouteTable>(ofEvery: HeadersInit) {
   return async function call<Endpoint extends keyof Routes & string>(
     endpoint: Endpoint,
     input: CallInput<Endpoint>,
   ): Promise<CallResult<Routes[Endpoint]>> {
     const { body, idempotencyKey, signal = null } = input;
-    const headers = new Headers(options.headers);
+    const headers = new Headers(ofEvery);
     if (body !== undefined) headers.set('content-type', body instanceof Blob ? body.type : 'application/json');
     // A page that refreshes itself does not keep an abandoned session open.
     if (!isAttended()) headers.set('x-meskot-unattended', 'true');
@@ -98,9 +105,9 @@ export function createCall<Routes extends RouteTable>(options: CallOptions) {
     });
     const envelope = await response.json().catch(() => null);
     if (response.ok && envelope !== null) return envelope;
-    if (response.status === 401) options.onSignedOut();
+    if (response.status === 401) onSignedOut();
     const failure = failureOf(response, envelope);
-    if (failure.code === 'STEP_UP_REQUIRED' && (await options.onStepUp())) return call(endpoint, input);
+    if (failure.code === 'STEP_UP_REQUIRED' && (await askForCode())) return call(endpoint, input);
     throw failure;
   };
 }

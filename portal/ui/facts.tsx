@@ -16,15 +16,23 @@ export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
   );
 }
 
+type PartProps = { title: string; actions?: ReactNode; children: ReactNode };
+
+const partOf = (className: string) =>
+  function Part({ title, actions, children }: PartProps) {
+    return (
+      <section className={`flex flex-col ${className}`}>
+        <header className="flex flex-wrap items-center justify-between gap-2">
+          <h2 className="font-semibold">{title}</h2>
+          {actions}
+        </header>
+        {children}
+      </section>
+    );
+  };
+
 /** A part of a screen or panel with its heading. */
-export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
-  return (
-    <section className="flex flex-col gap-2">
-      <header className="flex flex-wrap items-center justify-between gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        {actions}
-      </header>
-      {children}
-    </section>
-  );
-}
+export const Section = partOf('gap-2');
+
+/** A framed part of a page with its heading. */
+export const Panel = partOf('card gap-3 p-4');

@@ -1,14 +1,15 @@
-import { Link, useLocation } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 
-import { Button, IconButton } from './button.tsx';
+import { IconButton } from './button.tsx';
 import { environment, otherBase } from './environment.ts';
-import { Empty } from './feedback.tsx';
 import { text } from './frame-text.ts';
 import { Help, type KeyHelp } from './help.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { LanguageChoice } from './language-choice.tsx';
+import { PersonMenu } from './person-menu.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { StepUp } from './step-up-dialog.tsx';
 import { Toasts } from './toast.tsx';
 
 /** A screen in the sidebar. */
@@ -25,16 +26,19 @@ type Props = {
   keys: readonly KeyHelp[];
   /** In the top bar. */
   search?: ReactNode;
-  person: ReactNode;
+  /** The signed-in person. */
+  user: { name: string; email: string };
+  role: string;
   /** Beside the environment. */
   notice?: ReactNode;
-  children: ReactNode;
+  /** Above the screen. */
+  children?: ReactNode;
 };
 
 const isLive = environment === 'live';
 
 /** The frame of every screen: top bar, environment, sidebar. */
-export function Frame({ name, groups, home, keys, search, person, notice, children }: Props) {
+export function Frame({ name, groups, home, keys, search, user, role, notice, children }: Props) {
   /** The path at which the menu of a narrow screen was opened: another one closes it. */
   const [menuPath, setMenuPath] = useState<string | null>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -65,7 +69,7 @@ export function Frame({ name, groups, home, keys, search, person, notice, childr
             <LanguageChoice />
           </div>
           <IconButton icon="help" label={text.help} onClick={() => setHelpOpen(true)} />
-          {person}
+          <PersonMenu user={user} role={role} />
         </header>
         <EnvironmentBar home={home}>{notice}</EnvironmentBar>
       </div>
@@ -73,6 +77,8 @@ export function Frame({ name, groups, home, keys, search, person, notice, childr
         <Sidebar isOpen={isMenuOpen} groups={groups} />
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 sm:p-5">
           {children}
+          <Outlet />
+          <StepUp />
         </main>
       </div>
       {isHelpOpen && <Help more={keys} onClose={() => setHelpOpen(false)} />}
@@ -131,19 +137,5 @@ function Sidebar({ isOpen, groups }: { isOpen: boolean; groups: readonly Group[]
           ))}
       </div>
     </nav>
-  );
-}
-
-/** A page that does not exist; the way on as its children. */
-export function NotFound({ children }: { children: ReactNode }) {
-  return <Empty title={text.notFound}>{children}</Empty>;
-}
-
-/** A page whose code failed. */
-export function Broken() {
-  return (
-    <Empty title={text.broken}>
-      <Button onClick={() => location.reload()}>{text.reload}</Button>
-    </Empty>
   );
 }

@@ -1,14 +1,18 @@
+import './aria-texts.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, type ReactNode } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 
 import { Failed } from './feedback.tsx';
-import { language } from './language.ts';
+import { setCalendar, setClock, type Calendar, type Clock } from './format.ts';
+import { adoptLanguage, language } from './language.ts';
 import { createQueryClient } from './use-calls.ts';
 
-/** Shows the pages of the person who is read first, or why that failed. */
-export function mount<Me>(readMe: () => Promise<Me>, showPages: (me: Me) => ReactNode): void {
+type Signed = { user: { language: string; calendar: Calendar; clock: Clock } };
+
+/** Shows the pages of the person who is read first, in their language, calendar and clock, or why that failed. */
+export function mount<Me extends Signed>(readMe: () => Promise<{ data: Me }>, showPages: (me: Me) => ReactNode): void {
   const root = createRoot(document.querySelector('#app') as HTMLElement);
   const queryClient = createQueryClient();
   const show = (children: ReactNode): void =>
@@ -20,7 +24,12 @@ export function mount<Me>(readMe: () => Promise<Me>, showPages: (me: Me) => Reac
       </StrictMode>,
     );
   readMe().then(
-    (me) => show(showPages(me)),
+    ({ data: me }) => {
+      adoptLanguage(me.user.language);
+      setCalendar(me.user.calendar);
+      setClock(me.user.clock);
+      show(showPages(me));
+    },
     (error: unknown) =>
       show(
         <main className="mx-auto max-w-xl p-6">

@@ -1,7 +1,7 @@
 import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 
-import { CallFailure, createCall, type CallInput, type CallOptions, type CallResult, type RouteTable } from './call.ts';
+import { CallFailure, createCall, type CallInput, type CallResult, type RouteTable } from './call.ts';
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5_000;
@@ -38,8 +38,8 @@ export function noteOwnChange(): void {
 }
 
 /** `call` of these routes, and the two hooks that screens use it by. */
-export function createCalls<Routes extends RouteTable>(options: CallOptions) {
-  const call = createCall<Routes>(options);
+export function createCalls<Routes extends RouteTable>(headers: HeadersInit = {}) {
+  const call = createCall<Routes>(headers);
 
   /** Reads a route: the rows of before stay while others are loaded. */
   function useRead<Endpoint extends keyof Routes & `GET ${string}`>(

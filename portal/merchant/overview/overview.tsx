@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { lastDays, type Days } from '../../ui/days.ts';
+import { Panel } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
@@ -10,7 +11,6 @@ import { Page } from '../page.tsx';
 import { birr } from '../quote.tsx';
 import { useRead, type TransactionSums } from '../routes.ts';
 import { Bars } from './bars.tsx';
-import { Card } from './card.tsx';
 import { text } from './text.ts';
 import { Endpoints, Waiting } from './waiting.tsx';
 
@@ -66,7 +66,7 @@ function Volume({ days, caption }: { days: Days; caption: string }) {
   );
   if (!may('reports:read')) return null;
   return (
-    <Card title={text.volume}>
+    <Panel title={text.volume}>
       <Loaded query={series} skeletonRows={5}>
         {({ data }) =>
           data.total.count === 0 ? (
@@ -79,7 +79,7 @@ function Volume({ days, caption }: { days: Days; caption: string }) {
           )
         }
       </Loaded>
-    </Card>
+    </Panel>
   );
 }
 
@@ -105,7 +105,7 @@ function Channels({ days }: { days: Days }) {
   const filter = { ...days, status: 'ALL', currency: 'ETB' };
   const sums = useRead('GET /api/checkout/txns/summary', { query: filter }, { everyMs: REFRESH_MS });
   return (
-    <Card title={text.channels}>
+    <Panel title={text.channels}>
       <p className="text-quiet">{text.shareHelp}</p>
       <Loaded query={sums} skeletonRows={3}>
         {({ data }) => {
@@ -132,7 +132,7 @@ function Channels({ days }: { days: Days }) {
           );
         }}
       </Loaded>
-    </Card>
+    </Panel>
   );
 }
 
@@ -145,7 +145,7 @@ function Failures({ days }: { days: Days }) {
   );
   if (!may('reports:read')) return null;
   return (
-    <Card title={text.failures}>
+    <Panel title={text.failures}>
       <Loaded query={series} skeletonRows={3}>
         {({ data }) => {
           const rows = data.groups.filter(({ key }) => key !== null).toSorted((one, other) => other.count - one.count);
@@ -175,14 +175,14 @@ function Failures({ days }: { days: Days }) {
           );
         }}
       </Loaded>
-    </Card>
+    </Panel>
   );
 }
 
 function BalanceCard() {
   const balance = useRead('GET /api/checkout/balance', {}, { everyMs: REFRESH_MS });
   return (
-    <Card title={text.balance}>
+    <Panel title={text.balance}>
       <Loaded query={balance} skeletonRows={2}>
         {({ data }) => (
           <Link to="/balance" className="flex flex-col hover:underline">
@@ -194,6 +194,6 @@ function BalanceCard() {
           </Link>
         )}
       </Loaded>
-    </Card>
+    </Panel>
   );
 }

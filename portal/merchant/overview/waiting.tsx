@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { lastDays } from '../../ui/days.ts';
+import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useMember } from '../member.ts';
 import { useRead, type Subscription } from '../routes.ts';
-import { Card } from './card.tsx';
 import { text } from './text.ts';
 
 const REFRESH_MS = 15_000;
@@ -53,7 +53,7 @@ export function Waiting() {
     { ...options, enabled: may('webhooks:read') },
   );
   return (
-    <Card title={text.waits}>
+    <Panel title={text.waits}>
       <ul className="flex flex-col">
         <Line count={pending.data?.data.total.count}>
           <Link to="/transactions" search={{ status: 'PENDING', range: '90d' }} className={LINK}>
@@ -83,7 +83,7 @@ export function Waiting() {
           </Line>
         )}
       </ul>
-    </Card>
+    </Panel>
   );
 }
 
@@ -93,7 +93,7 @@ const TONES: Record<Subscription['health']['state'], Tone> = { HEALTHY: 'good', 
 export function Endpoints() {
   const subscriptions = useRead('GET /api/checkout/webhooks/subscriptions', {}, { everyMs: REFRESH_MS });
   return (
-    <Card title={text.endpoints}>
+    <Panel title={text.endpoints}>
       <Loaded query={subscriptions} skeletonRows={2}>
         {({ data }) =>
           data.length === 0 ? (
@@ -115,6 +115,6 @@ export function Endpoints() {
           )
         }
       </Loaded>
-    </Card>
+    </Panel>
   );
 }

@@ -3,9 +3,9 @@ import { useState } from 'react';
 
 import { Badge, Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Panel } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';

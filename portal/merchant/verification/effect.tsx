@@ -1,7 +1,7 @@
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Badge, Note } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
-import { Panel } from '../../ui/panel.tsx';
+import { Panel } from '../../ui/facts.tsx';
 import type { Kyc } from '../routes.ts';
 import { text } from './text.ts';
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
 import { environment } from '../../ui/environment.ts';
+import { Panel } from '../../ui/facts.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { formatShare } from '../../ui/format.ts';
@@ -15,7 +16,6 @@ import {
   text as fieldText,
   type FieldName,
 } from '../../ui/kyc-text.ts';
-import { Panel } from '../../ui/panel.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';

@@ -1,10 +1,9 @@
 import type { TimelineKind } from '../../../src/merchants/kyc/schema.ts';
 import { Note, type Tone } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
-import { Facts } from '../../ui/facts.tsx';
+import { Facts, Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { BUSINESS_TYPES, FIELD_LABELS, REGIONS, text as fieldText } from '../../ui/kyc-text.ts';
-import { Panel } from '../../ui/panel.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Timeline } from '../../ui/timeline.tsx';
 import { useMember } from '../member.ts';

@@ -1,5 +1,5 @@
 import { lastDays } from '../../ui/days.ts';
-import { Section } from '../../ui/facts.tsx';
+import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
@@ -15,48 +15,46 @@ type Counts = WebhookStats['byDay'][number];
 export function Health() {
   const stats = useRead('GET /api/checkout/webhooks/stats', { query: lastDays(DAYS) });
   return (
-    <div className="card p-4">
-      <Section title={text.health} actions={<span className="text-quiet">{text.healthHelp}</span>}>
-        <Loaded query={stats}>
-          {({ data: { byDay } }) => (
-            <List
-              label={text.health}
-              rows={byDay.toReversed()}
-              idOf={({ date }) => date}
-              columns={[
-                {
-                  id: 'day',
-                  header: text.day,
-                  cell: ({ date }) => <Day day={date} />,
-                },
-                { id: 'bar', header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
-                {
-                  id: 'delivered',
-                  header: text.delivered,
-                  align: 'end',
-                  narrow: 'second',
-                  cell: ({ delivered }) => formatCount(delivered),
-                },
-                {
-                  id: 'failed',
-                  header: text.failed,
-                  align: 'end',
-                  narrow: 'none',
-                  cell: ({ failed }) => formatCount(failed),
-                },
-                {
-                  id: 'other',
-                  header: text.other,
-                  align: 'end',
-                  narrow: 'none',
-                  cell: (day) => formatCount(othersOf(day)),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Section>
-    </div>
+    <Panel title={text.health} actions={<span className="text-quiet">{text.healthHelp}</span>}>
+      <Loaded query={stats}>
+        {({ data: { byDay } }) => (
+          <List
+            label={text.health}
+            rows={byDay.toReversed()}
+            idOf={({ date }) => date}
+            columns={[
+              {
+                id: 'day',
+                header: text.day,
+                cell: ({ date }) => <Day day={date} />,
+              },
+              { id: 'bar', header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
+              {
+                id: 'delivered',
+                header: text.delivered,
+                align: 'end',
+                narrow: 'second',
+                cell: ({ delivered }) => formatCount(delivered),
+              },
+              {
+                id: 'failed',
+                header: text.failed,
+                align: 'end',
+                narrow: 'none',
+                cell: ({ failed }) => formatCount(failed),
+              },
+              {
+                id: 'other',
+                header: text.other,
+                align: 'end',
+                narrow: 'none',
+                cell: (day) => formatCount(othersOf(day)),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Panel>
   );
 }
 

@@ -1,10 +1,10 @@
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
+import { Panel } from '../../ui/facts.tsx';
 import { Empty, Failed, Loaded } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { Panel } from '../../ui/panel.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';

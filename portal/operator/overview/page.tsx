@@ -2,11 +2,10 @@ import { Link } from '@tanstack/react-router';
 
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
-import { Facts } from '../../ui/facts.tsx';
+import { Facts, Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatClock, formatCount, formatDuration } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
-import { Panel } from '../../ui/panel.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { Page } from '../page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';

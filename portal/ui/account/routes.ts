@@ -1,8 +1,6 @@
 import type { z } from 'zod';
 
 import type * as portal from '../../../src/portal/schema.ts';
-import { onSignedOut } from '../signed-out.ts';
-import { askForCode as onStepUp } from '../step-up.ts';
 import { createCalls } from '../use-calls.ts';
 
 /** The signed-in person. */
@@ -26,4 +24,4 @@ type Routes = {
   'POST /api/portal/sign-out': null;
 };
 
-export const { useRead, useChange } = createCalls<Routes>({ headers: {}, onSignedOut, onStepUp });
+export const { useRead, useChange } = createCalls<Routes>();

@@ -2,9 +2,9 @@ import { useState, type FormEvent } from 'react';
 
 import { Button } from '../button.tsx';
 import { CallFailure } from '../call.ts';
+import { Panel } from '../facts.tsx';
 import { Failed } from '../feedback.tsx';
 import { TextField } from '../field.tsx';
-import { Panel } from '../panel.tsx';
 import { text as kit } from '../text.ts';
 import { toast } from '../toast.tsx';
 import { useChange } from './routes.ts';

@@ -1,8 +1,8 @@
 import { Badge } from '../badge.tsx';
 import { Button } from '../button.tsx';
+import { Panel } from '../facts.tsx';
 import { Failed, Loaded } from '../feedback.tsx';
 import { List, type Column } from '../list.tsx';
-import { Panel } from '../panel.tsx';
 import { Time } from '../time.tsx';
 import { toast } from '../toast.tsx';
 import { useChange, useRead, type PersonSession } from './routes.ts';

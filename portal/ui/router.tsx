@@ -1,0 +1,70 @@
+import {
+  createRootRoute,
+  createRoute,
+  lazyRouteComponent,
+  Link,
+  redirect,
+  type AnyValidator,
+  type Constrain,
+  type DefaultValidator,
+  type RouteComponent,
+} from '@tanstack/react-router';
+
+import { Button, buttonStyle } from './button.tsx';
+import { base } from './environment.ts';
+import { Empty } from './feedback.tsx';
+import { text } from './frame-text.ts';
+import { parseSearch, stringifySearch } from './search-params.ts';
+
+/** Of the router of each entry. */
+export const ROUTER_OPTIONS = {
+  basepath: base,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+} as const;
+
+type Frame = {
+  shell: RouteComponent;
+  /** The screen that the bare address leads to, and the words of a link to it. */
+  home: string;
+  homeLabel: string;
+};
+
+/** The root of all screens, the bare address, and what makes a screen. */
+export function createScreens({ shell, home, homeLabel }: Frame) {
+  const root = createRootRoute({
+    component: shell,
+    errorComponent: () => (
+      <Empty title={text.broken}>
+        <Button onClick={() => location.reload()}>{text.reload}</Button>
+      </Empty>
+    ),
+    notFoundComponent: () => (
+      <Empty title={text.notFound}>
+        <Link to={home} className={buttonStyle('primary')}>
+          {homeLabel}
+        </Link>
+      </Empty>
+    ),
+  });
+  const at = { getParentRoute: () => root };
+  const index = createRoute({
+    ...at,
+    path: '/',
+    beforeLoad: (): never => {
+      throw redirect({ to: home, replace: true });
+    },
+  });
+  /** A screen, which is loaded when it is opened, and the parameters of its address. */
+  const screen = <const Path extends string, Search extends AnyValidator = undefined>(
+    path: Path,
+    load: () => Promise<RouteComponent>,
+    validateSearch?: Constrain<Search, AnyValidator, DefaultValidator>,
+  ) => {
+    const component = lazyRouteComponent(async () => ({ default: await load() }));
+    return createRoute({ ...at, path, component, validateSearch });
+  };
+  return { root, at, index, screen };
+}
