@@ -11,7 +11,10 @@ export type Column<Row> = {
   /** What the API sorts by it under, where it does. */
   sortBy?: string;
   align?: 'end';
-  /** Its place in a row of a narrow screen: at the right end of a line, or not at all. Others begin a line. */
+  /**
+   * Its place in a row of a narrow screen: at the right end of a line, or not at all. Others begin a line; aligned ones
+   * have a line of their own there, with their header, since a number alone means nothing.
+   */
   narrow?: 'second' | 'none';
 };
 
@@ -106,10 +109,11 @@ function Row<Value>({ row, id, columns, open }: RowProps<Value>) {
       onClick={onClick}
       className={`border-b border-line last:border-0 ${open ? 'cursor-pointer hover:bg-sunken' : ''} ${isOpen ? 'bg-brand-soft' : ''}`}
     >
-      {columns.map(({ id: columnId, cell, align, narrow }, index) => (
+      {columns.map(({ id: columnId, header, cell, align, narrow }, index) => (
         <td
           key={columnId}
           role="cell"
+          data-label={align && !narrow ? header : undefined}
           className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end whitespace-nowrap tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
         >
           {index === 0 && open ? (

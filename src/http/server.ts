@@ -140,7 +140,11 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; context: RequestContextDeps }): Koa {
   const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
-  app.on('error', (error) => deps.log.warn({ err: error }, 'connection failed'));
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    // Also every tab that is closed while its stream is open.
+    const isLeft = error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    deps.log[isLeft ? 'debug' : 'warn']({ err: error }, 'connection failed');
+  });
   app.use(createRequestContext(context));
   app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
   const { docsFolder } = deps;

@@ -9,7 +9,7 @@ import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { linkAccount } from '../support/settlements.ts';
-import { launchBrowser } from './browser.ts';
+import { launchBrowser, WIDTHS } from './browser.ts';
 import { inspectScreen, startPortal, type Portal } from './portal.ts';
 
 const SCREENS = {
@@ -177,6 +177,15 @@ test('a report has the rows that its sums on the page are of, and stays in the h
   expect(problems).toEqual([]);
   await close();
 }, 60_000);
+
+test('on a narrow screen the numbers of a row have the headers of their columns', async () => {
+  const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance', viewport: WIDTHS[0] });
+  await page.waitForSelector('td[data-label="Left today"]');
+  const label = `getComputedStyle(document.querySelector('td[data-label="Left today"]'), '::before').content`;
+  expect(await page.evaluate(label)).toBe('"Left today"');
+  expect(await page.locator('td[data-label="Amount"]').count()).toBe(0);
+  await close();
+});
 
 test('people see and use what their role has, and read whom to ask for the rest', async () => {
   const viewer = await portal.open(browser, '/test/withdrawals', { role: 'viewer' });

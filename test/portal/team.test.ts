@@ -55,7 +55,8 @@ test('an invited person creates an account with the link of the mail, once, and 
   const browser = openBrowser(portal.url);
   expect((await browser.send('GET', link)).text).toContain('Abyssinia Coffee');
   const fields = { token: tokenOf(link), name: 'Hana Girma', password: NEW_PASSWORD };
-  expect((await browser.post('/invitation', { ...fields, password: 'password123' })).status).toBe(400);
+  const refused = await browser.post('/invitation', { ...fields, password: 'password123' });
+  expect([refused.status, /name="name".*value="([^"]*)"/s.exec(refused.text)?.[1]]).toEqual([400, 'Hana Girma']);
   expect((await browser.post('/invitation', fields)).status).toBe(303);
   expect((await browser.send('GET', '/api/portal/me')).body.data).toMatchObject({ role: 'finance', user: { email } });
   expect((await openBrowser(portal.url).post('/invitation', fields)).status).toBe(404);
@@ -166,11 +167,16 @@ test('a forgotten password is replaced by a link of a mail, once, which ends all
 test('a business signs up with a confirmed address and gets its first sandbox key, shown once', async () => {
   const form = { email: 'abebe@people.example', name: 'Abebe Kebede', businessName: 'Abebe <Shop>' };
   const browser = openBrowser(portal.url);
-  expect((await browser.post('/sign-up', { ...form, email: 'no address' })).status).toBe(400);
+  const wrong = await browser.post('/sign-up', { ...form, email: 'no address' });
+  expect(wrong.status).toBe(400);
+  for (const kept of ['no address', 'Abebe Kebede', 'Abebe &#60;Shop&#62;']) {
+    expect(wrong.text).toContain(`value="${kept}"`);
+  }
   expect((await browser.post('/sign-up', form)).status).toBe(200);
   const link = await linkTo(form.email);
   const confirmedAccount = await browser.post('/sign-up/confirm', { token: tokenOf(link), password: NEW_PASSWORD });
   const [key = ''] = /sk_test_\w+/.exec(confirmedAccount.text) ?? [];
+  expect(confirmedAccount.text).toContain('href="/test/get-started"');
   expect(confirmedAccount.text).toContain('Abebe &#60;Shop&#62;');
   const listed = await fetch(`${portal.apiUrl}/api/checkout/channels`, { headers: { 'x-api-key': key } });
   expect(listed.status).toBe(200);

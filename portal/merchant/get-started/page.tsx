@@ -105,7 +105,7 @@ function Steps() {
       state: latest ? undefined : text.notPaid,
       action: latest && <Arrival transaction={latest} />,
     },
-    { title: text.live, isDone: merchant.liveEnabled, help: text.liveHelp, ...live(member, merchant, payments > 0) },
+    { title: text.live, help: text.liveHelp, ...live(member, merchant, payments > 0) },
   ];
   return <StepList steps={steps} />;
 }
@@ -127,7 +127,7 @@ function live(
   { twoFactor }: Member,
   { kycStatus, liveEnabled }: Member['merchant'],
   hasPaid: boolean,
-): Pick<Step, 'state' | 'action'> {
+): Pick<Step, 'isDone' | 'state' | 'action'> {
   const missing = [
     kycStatus !== 'APPROVED' && text.missingVerification,
     !hasPaid && text.missingPayment,
@@ -139,7 +139,7 @@ function live(
       {text.toLive}
     </a>
   );
-  return { state, action: liveEnabled && link };
+  return { isDone: liveEnabled && missing.length === 0, state, action: liveEnabled && link };
 }
 
 type Step = { title: string; isDone: boolean; help: string; state: string | undefined; action: ReactNode };

@@ -6,6 +6,7 @@ import { Panel } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { formatCount, formatShare } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
+import { paymentFailure } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { birr } from '../quote.tsx';
@@ -157,9 +158,7 @@ function Failures({ days }: { days: Days }) {
                 {
                   id: 'reason',
                   header: text.reason,
-                  cell: ({ key }: { key: string | null; count: number }) => (
-                    <code className="font-mono text-xs">{key}</code>
-                  ),
+                  cell: ({ key }: { key: string | null; count: number }) => paymentFailure(key ?? ''),
                 },
                 {
                   id: 'count',

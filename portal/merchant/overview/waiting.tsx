@@ -60,7 +60,11 @@ export function Waiting() {
             {text.pending}
           </Link>
         </Line>
-        <Line count={held.data?.data.total.count}>{text.held}</Line>
+        <Line count={held.data?.data.total.count}>
+          <Link to="/transactions" search={{ held: 'true', range: '90d' }} className={LINK}>
+            {text.held}
+          </Link>
+        </Line>
         {may('withdrawals:read') && (
           <Line count={withdrawals.data?.pagination?.total}>
             <Link to="/withdrawals" search={{ status: 'PENDING', ...days }} className={LINK}>
@@ -103,7 +107,7 @@ export function Endpoints() {
               {data.map(({ subscriptionId, url, active, health: { state, waiting } }) => (
                 <li key={subscriptionId} className="flex flex-wrap justify-between gap-2 py-1">
                   <Link to="/webhooks" className={LINK}>
-                    {new URL(url).host}
+                    {url.replace(/^https?:[/][/]/, '')}
                   </Link>
                   <span className="inline-flex gap-2">
                     {waiting > 0 && <span className="text-quiet">{text.waitingDeliveries(waiting)}</span>}

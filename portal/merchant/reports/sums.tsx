@@ -23,13 +23,13 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
   const nameOf = (one: string): string => STATUSES[kind].find(([value]) => value === one)?.[1] ?? one;
   const columns: Column<Group>[] = [
     { id: 'status', header: text.status, cell: (group) => nameOf(group.status) },
-    { id: 'count', header: text.count, align: 'end', narrow: 'second', cell: ({ count }) => formatCount(count) },
-    { id: 'channel', header: text.channel, cell: (group) => group.channel ?? '–' },
+    { id: 'channel', header: text.channel, narrow: 'second', cell: (group) => group.channel ?? '–' },
+    { id: 'count', header: text.count, align: 'end', cell: ({ count }) => formatCount(count) },
     ...AMOUNT_NAMES.map((name) => ({
       id: name,
       header: text[name],
       align: 'end' as const,
-      narrow: name === 'gross' ? ('second' as const) : ('none' as const),
+      ...(name !== 'gross' && { narrow: 'none' as const }),
       cell: (group: Group) => formatBirr(AMOUNTS[name](group)),
     })),
   ];

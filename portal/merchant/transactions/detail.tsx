@@ -10,7 +10,7 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { StatusBadge } from '../../ui/transaction-state.tsx';
+import { paymentFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type TransactionWithTimeline } from '../routes.ts';
@@ -74,7 +74,8 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
       </div>
       {failure && (
         <Note tone="bad">
-          {text.failedBecause}: {failure.message} <code className="font-mono text-xs">{failure.providerCode}</code>
+          {text.failedBecause}: {paymentFailure(failure.code)}{' '}
+          <code className="font-mono text-xs">{failure.providerCode}</code>
         </Note>
       )}
       {held && <Note tone="warn">{text.held}</Note>}

@@ -195,8 +195,8 @@ function NoRows({ search, onChange }: NoRowsProps) {
   if (!isFiltered && search.range === '90d') return <Empty title={text.noneYet}>{text.firstStep}</Empty>;
   if (search.range === '90d') return <Empty title={text.noneInRange}>{text.tryWider}</Empty>;
   return (
-    <Empty title={text.noneInRange}>
-      <p>{text.tryWider}</p>
+    <Empty title={isFiltered ? text.noneInRange : text.noneInDays}>
+      <p>{isFiltered ? text.tryWider : text.firstStep}</p>
       <Button onClick={() => onChange({ range: '90d', startDate: undefined, endDate: undefined })}>
         {text.showMore}
       </Button>

@@ -67,6 +67,7 @@ export const text = catalogue({
     `${formatCount(count)} ግብይቶች`,
   ],
   noneInRange: ['No transaction matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ግብይት የለም።'],
+  noneInDays: ['No transactions in these days.', 'በእነዚህ ቀናት ግብይት የለም።'],
   tryWider: ['Widen the days or clear the filters.', 'ቀናቱን ያስፉ ወይም ማጣሪያዎቹን ያጥፉ።'],
   showMore: ['Show the last 90 days', 'ያለፉትን 90 ቀናት አሳይ'],
   noneYet: ['No transactions yet.', 'እስካሁን ግብይት የለም።'],

@@ -25,13 +25,15 @@ const NAME_CHARACTERS_MAX = 100;
 
 /** Sign-up of a merchant: the address is confirmed by mail before an account exists, so nobody takes somebody else's. */
 export function addSignUp(router: Router, deps: PageDeps): void {
-  router.get(SIGN_UP_PATH, (ctx) => sendSignUp(ctx));
+  router.get(SIGN_UP_PATH, (ctx) => sendSignUp(ctx, { email: '', name: '', businessName: '' }));
 
   router.post(SIGN_UP_PATH, async (ctx) => {
     const form = await readOwnForm(ctx, deps.site.url);
     const email = emailOf(form);
     const [name, businessName] = [textOf(form, 'name'), textOf(form, 'businessName')];
-    if (!isEmail(email) || name === '' || businessName === '') return sendSignUp(ctx, true);
+    if (!isEmail(email) || name === '' || businessName === '') {
+      return sendSignUp(ctx, { email, name, businessName, isIncomplete: true });
+    }
     await deps.limits.countSignIn(ctx, `sign-up ${email.toLowerCase()}`);
     await startSignUp(deps, languageOf(ctx), { email, details: { name, businessName } });
     sendNotice(ctx, 'linkSent');
@@ -46,13 +48,15 @@ export function addSignUp(router: Router, deps: PageDeps): void {
   router.post(CONFIRM_PATH, async (ctx) => confirmSignUp(deps, ctx));
 }
 
-function sendSignUp(ctx: Context, isIncomplete = false): void {
+type SignUp = { email: string; name: string; businessName: string; isIncomplete?: boolean };
+
+function sendSignUp(ctx: Context, { email, name, businessName, isIncomplete = false }: SignUp): void {
   const texts = textsOf(languageOf(ctx));
   const body = html`${problem(isIncomplete ? texts.incomplete : undefined)}
     <form method="post" action="${SIGN_UP_PATH}">
-      ${field(texts.businessName, 'businessName', html`autocomplete="organization" maxlength="${NAME_CHARACTERS_MAX}"`)}
-      ${field(texts.name, 'name', html`autocomplete="name" maxlength="${NAME_CHARACTERS_MAX}"`)}
-      ${field(texts.email, 'email', html`type="email" autocomplete="username"`)}
+      ${field(texts.businessName, 'businessName', html`autocomplete="organization" maxlength="${NAME_CHARACTERS_MAX}" value="${businessName}"`)}
+      ${nameField(texts.name, name)}
+      ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}"`)}
       <button>${texts.sendLink}</button>
     </form>
     <p class="quiet"><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`;
@@ -121,7 +125,7 @@ async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
   const body = html`<p>${texts.firstKey}</p>
     <pre>${created.secret}</pre>
     <p class="quiet">${texts.shownOnce}</p>
-    <p><a href="/">${texts.goOn}</a></p>`;
+    <p><a href="/test/get-started">${texts.goOn}</a></p>`;
   sendPage(ctx, { status: 201, title: details.businessName, body });
 }
 
@@ -147,7 +151,7 @@ export function addInvitation(router: Router, deps: PageDeps): void {
     const [name, password] = [textOf(form, 'name'), form.get('password') ?? ''];
     const texts = textsOf(languageOf(ctx));
     const wrong = existing ? undefined : name === '' ? texts.incomplete : passwordProblem(ctx, password, [email, name]);
-    if (wrong !== undefined) return sendInvitation(deps, ctx, { found, token, wrong });
+    if (wrong !== undefined) return sendInvitation(deps, ctx, { found, token, wrong, name });
     const accepted = await deps.runInTransaction(async (tx) => {
       const { trx } = tx;
       if (!(await useToken(trx, { purpose: 'invitation', token, at: deps.clock() }))) return null;
@@ -165,9 +169,13 @@ export function addInvitation(router: Router, deps: PageDeps): void {
   });
 }
 
-type Invitation = { found: UserToken; token: string; wrong?: string };
+type Invitation = { found: UserToken; token: string; wrong?: string; name?: string };
 
-async function sendInvitation(deps: PageDeps, ctx: Context, { found, token, wrong }: Invitation): Promise<void> {
+async function sendInvitation(
+  deps: PageDeps,
+  ctx: Context,
+  { found, token, wrong, name = '' }: Invitation,
+): Promise<void> {
   const texts = textsOf(languageOf(ctx));
   const merchant = await readMerchant(deps.db, found.merchantId ?? '');
   const existing = await findUserByEmail(deps.db, found.email ?? '');
@@ -175,10 +183,7 @@ async function sendInvitation(deps: PageDeps, ctx: Context, { found, token, wron
   const about = html`<p>${merchant.name} · ${found.role ?? ''} · ${found.email ?? ''}</p>`;
   const next = `${INVITATION_PATH}?${new URLSearchParams({ token }).toString()}`;
   const isSignedIn = existing !== undefined && session?.userId === existing.id;
-  const fields = existing
-    ? null
-    : html`${field(texts.name, 'name', html`autocomplete="name" maxlength="${NAME_CHARACTERS_MAX}"`)}
-      ${passwordField(ctx)}`;
+  const fields = existing ? null : html`${nameField(texts.name, name)} ${passwordField(ctx)}`;
   const form = html`<form method="post" action="${INVITATION_PATH}">
     <input type="hidden" name="token" value="${token}" />
     ${fields}
@@ -189,6 +194,10 @@ async function sendInvitation(deps: PageDeps, ctx: Context, { found, token, wron
   const body = html`${problem(wrong)}${about}${existing && !isSignedIn ? signIn : form}`;
   sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.invitation, body });
 }
+
+/** The field of a person's name, which keeps what was typed. */
+const nameField = (label: string, name: string): Html =>
+  field(label, 'name', html`autocomplete="name" maxlength="${NAME_CHARACTERS_MAX}" value="${name}"`);
 
 const textOf = (form: URLSearchParams, name: string): string =>
   (form.get(name) ?? '')
