@@ -24,12 +24,18 @@ CREATE TABLE ledger_journal (
   environment    text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   currency       text NOT NULL CHECK (currency IN ('ETB')),
   amount_santim  bigint NOT NULL CHECK (amount_santim > 0), -- the sum of its credits
+  fees_santim    bigint NOT NULL,                  -- what it adds to the merchant's fees, with the tax on them
+  settled_santim bigint NOT NULL,                  -- what it adds to the credits to the merchant's bank account
   resource_type  text NOT NULL,
   resource_id    text NOT NULL,
   effective_at   timestamptz NOT NULL,             -- business time
   created_at     timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX ledger_journal_resource ON ledger_journal (resource_id);
+CREATE INDEX ledger_journal_fees ON ledger_journal (merchant_id, environment, effective_at DESC, id DESC)
+  INCLUDE (fees_santim) WHERE fees_santim <> 0;
+CREATE INDEX ledger_journal_settled ON ledger_journal (merchant_id, environment, effective_at DESC, id DESC)
+  INCLUDE (settled_santim) WHERE settled_santim <> 0;
 
 -- No foreign keys to journal and account: every posting would lock the platform's few accounts. ledger_post creates the
 -- referenced rows, and `meskot ledger verify` checks the references.

@@ -72,9 +72,10 @@ BEGIN
   FROM unnest(p_accounts, p_amounts) AS e (account, amount);
 
   INSERT INTO ledger_journal
-    (id, posting_key, kind, merchant_id, environment, currency, amount_santim, resource_type, resource_id, effective_at)
-  VALUES (p_id, p_posting_key, p_kind, p_merchant_id, p_environment, p_currency, credits, p_resource_type,
-          p_resource_id, p_effective_at)
+    (id, posting_key, kind, merchant_id, environment, currency, amount_santim, fees_santim, settled_santim,
+     resource_type, resource_id, effective_at)
+  VALUES (p_id, p_posting_key, p_kind, p_merchant_id, p_environment, p_currency, credits, to_fees, to_settled,
+          p_resource_type, p_resource_id, p_effective_at)
   ON CONFLICT (posting_key) DO NOTHING;
   IF NOT FOUND THEN
     PERFORM 1 FROM ledger_journal

@@ -56,7 +56,7 @@ export type ReadMovement = Pick<Posting, 'resourceType' | 'resourceId'> & {
 type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
 export type MovementFilter = AccountRange & MovementMatch;
 /** null and undefined do not narrow. */
-type MovementMatch = { types?: JournalKind[] | null | undefined; resourceId?: string | undefined };
+export type MovementMatch = { types?: JournalKind[] | null | undefined; resourceId?: string | undefined };
 
 /**
  * The movements of one account with a sequence above `after`, up to `upTo`. Entries never go back in time, so that the
@@ -250,24 +250,29 @@ export async function exportPeriod(db: Queryable, period: Period, limit: number)
   return readMovements(db, period, { order: 'ASC', limit });
 }
 
-/** One entry of `GET /api/checkout/balance/history`. */
-export const Movement = z
-  .object({
-    entryId: z.string(),
-    journalId: z.string().describe('The same for all entries of one posting'),
-    account: z.enum(ACCOUNTS),
-    type: z.enum(JOURNAL_KINDS),
-    amount: z.number().describe('Positive when the balance rose, negative when it fell'),
-    balanceAfter: z.number(),
-    resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
-    resourceId: z.string(),
-    createdAt: instant.describe('When it was posted; never before the previous movement'),
-  })
-  .meta({ id: 'BalanceMovement' });
+/** What moved one of a merchant's accounts, as the API returns it. */
+export const Movement = z.object({
+  entryId: z.string(),
+  journalId: z.string().describe('The same for all entries of one posting'),
+  account: z.enum(ACCOUNTS),
+  type: z.enum(JOURNAL_KINDS),
+  amount: z.number().describe('Positive when the balance rose, negative when it fell'),
+  balanceAfter: z.number(),
+  resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
+  resourceId: z.string(),
+  createdAt: instant.describe('When it was posted; never before the previous movement'),
+});
 
 /** A movement of a page as the API returns it; `account` is known to the caller. */
-export function presentMovement({ amountSantim, balanceAfterSantim, effectiveAt, ...row }: ReadMovement) {
-  const entryId = `${row.journalId}-${row.entry}`;
-  const [amount, balanceAfter] = [toBirr(amountSantim), toBirr(balanceAfterSantim)];
-  return { ...row, entryId, amount, balanceAfter, createdAt: effectiveAt };
+export function presentMovement({ balanceAfterSantim, ...row }: ReadMovement) {
+  return { ...presentAddition(row), balanceAfter: toBirr(balanceAfterSantim) };
+}
+
+/** The same without a balance after it. */
+export function presentAddition({
+  amountSantim,
+  effectiveAt,
+  ...row
+}: Omit<ReadMovement, 'balanceAfterSantim' | 'sequence'>) {
+  return { ...row, entryId: `${row.journalId}-${row.entry}`, amount: toBirr(amountSantim), createdAt: effectiveAt };
 }

@@ -6,18 +6,28 @@ import { DAYS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import { instant, mustBe, patternText } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
-import { dateParam, dayRange, readDayRange, readPage, sequencePageQuery, statusParam } from '../lib/pagination.ts';
+import {
+  dateParam,
+  dayRange,
+  isPositionOf,
+  readDayRange,
+  readPage,
+  sortedPageQuery,
+  statusParam,
+  type Page,
+} from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import {
   ACCOUNTS,
   listMovements,
   Movement,
+  presentAddition,
   presentMovement,
   readBalance,
   sumMovements,
-  type MovementFilter,
 } from './balance.ts';
 import { JOURNAL_KINDS } from './postings.ts';
+import { listAdditions, sumAdditions, TOTALS, type Total } from './totals.ts';
 
 const birr = (description: string) => z.number().meta({ description });
 
@@ -36,8 +46,15 @@ export const BalanceResponse = z
 
 const resourceId = patternText(64, /^[\w-]{1,64}$/, mustBe('an id: letters, digits, - and _'));
 
+/** The numbers of a balance that have a history: two accounts, and two totals. */
+const NUMBERS = [...ACCOUNTS, ...TOTALS];
+const isTotal = (number: (typeof NUMBERS)[number]): number is Total => TOTALS.some((total) => total === number);
+
 const movementFilter = {
-  account: z.enum(ACCOUNTS).optional().describe('Which of the two balances; available by default'),
+  account: z
+    .enum(NUMBERS)
+    .default('available')
+    .describe('Of which number: available, reserved, feesToDate (fees) or netSettled (settled)'),
   type: statusParam(JOURNAL_KINDS).optional(),
   resourceId: resourceId.optional().describe('Only what one transaction, withdrawal or settlement has moved'),
   startDate: dateParam.optional(),
@@ -52,25 +69,47 @@ const noDates = {
 };
 const MovementFilterQuery = z.strictObject(movementFilter).refine(noDates.check, noDates.wrong);
 const MovementListQuery = z
-  .strictObject({ ...movementFilter, ...sequencePageQuery })
-  .refine(noDates.check, noDates.wrong);
+  .strictObject({ ...movementFilter, ...sortedPageQuery })
+  .refine(noDates.check, noDates.wrong)
+  .refine(({ account, cursor }) => !cursor || isPositionOf(isTotal(account) ? 'time' : 'number', cursor.after), {
+    path: ['cursor'],
+    error: 'must be the nextCursor of an earlier response with the same account, got one of another',
+  });
+
+const HistoryMovement = Movement.extend({
+  account: z.enum(NUMBERS),
+  amount: birr('Positive when the number rose, negative when it fell'),
+  balanceAfter: z.number().nullable().describe('Of the account; null in the history of fees and settled'),
+  createdAt: instant.describe('Never before the previous movement; of fees and settled, when it was done'),
+}).meta({ id: 'BalanceMovement' });
 
 export const MovementSums = z
   .object({
-    account: z.enum(ACCOUNTS),
+    account: z.enum(NUMBERS),
     count: z.int(),
     amount: birr('The sum of the entries that the history lists for the same filter'),
-    openingBalance: birr('Of the account before the first of the days, whatever the other filters'),
-    closingBalance: birr('Of the account after the last of the days; without other filters opening + amount'),
+    openingBalance: birr('Of the number before the first of the days, whatever the other filters'),
+    closingBalance: birr('Of the number after the last of the days; without other filters opening + amount'),
   })
   .meta({ id: 'BalanceMovementSums' });
 
 /** The movements that a query requests. */
-function readMovementFilter(scope: MerchantScope, query: MovementQuery, now: Date): MovementFilter {
-  const { account = 'available', type: types = null, resourceId, startDate, endDate } = query;
+function readMovementFilter(scope: MerchantScope, query: MovementQuery, now: Date) {
+  const { account, type: types = null, resourceId, startDate, endDate } = query;
   const isOfAllDays = query.allDays !== undefined || (resourceId !== undefined && !startDate && !endDate);
   const range = isOfAllDays ? dayRange(DAYS.first, DAYS.last) : readDayRange(query, now);
   return { ...scopeOf(scope), account, range, types, resourceId };
+}
+
+/** One page of the history of an account or of a total. */
+async function listHistory(db: Database, filter: ReturnType<typeof readMovementFilter>, page: Page) {
+  const { account } = filter;
+  if (isTotal(account)) {
+    const { rows, pagination } = await listAdditions(db, { ...filter, total: account }, page);
+    return { data: rows.map((row) => ({ ...presentAddition(row), account, balanceAfter: null })), pagination };
+  }
+  const { rows, pagination } = await listMovements(db, { ...filter, account }, page);
+  return { data: rows.map((row) => ({ ...presentMovement(row), account })), pagination };
 }
 
 /** The balance of a merchant and its history. */
@@ -101,17 +140,15 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
     readRoute('GET /api/checkout/balance/history', {
       operationId: 'listBalanceMovements',
       tag: 'Balance',
-      summary: 'Every movement of the balance, with the balance after it',
+      summary: 'Every movement of the balance with the balance after it, or of the fees or net settlements',
       description: 'The latest first. The days default to the last 30, and with resourceId to all.',
       auth: { by: 'key', scope: 'balance:read' },
       query: MovementListQuery,
-      responses: { 200: z.array(Movement) },
+      responses: { 200: z.array(HistoryMovement) },
       paginated: true,
       handle: async ({ caller, query }) => {
         const filter = readMovementFilter(caller, query, clock());
-        const { rows, pagination } = await listMovements(db, filter, readPage(query));
-        const data = rows.map((row) => ({ ...presentMovement(row), account: filter.account }));
-        return { message: 'Balance history retrieved', data, pagination };
+        return { message: 'Balance history retrieved', ...(await listHistory(db, filter, readPage(query))) };
       },
     }),
     readRoute('GET /api/checkout/balance/history/summary', {
@@ -124,9 +161,12 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       responses: { 200: MovementSums },
       handle: async ({ caller, query }) => {
         const filter = readMovementFilter(caller, query, clock());
-        const { count, amountSantim, openingSantim, closingSantim } = await sumMovements(db, filter);
+        const { account } = filter;
+        const { count, amountSantim, openingSantim, closingSantim } = isTotal(account)
+          ? await sumAdditions(db, { ...filter, total: account })
+          : await sumMovements(db, { ...filter, account });
         const data = {
-          account: filter.account,
+          account,
           count,
           amount: toBirr(amountSantim),
           openingBalance: toBirr(openingSantim),

@@ -50,13 +50,20 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
     sql: `SELECT NULL AS journal, b.merchant_id || ' ' || b.environment || ': fees ' || b.fees_santim || ', settled '
                  || b.settled_santim || ' santim; journals ' || coalesce(s.fees, 0) || ', ' || coalesce(s.settled, 0) AS about
           FROM ledger_balance b LEFT JOIN (
-            SELECT j.merchant_id, j.environment, j.currency,
-                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind IN ('FEE_REVENUE', 'TAX_PAYABLE')), 0) AS fees,
-                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'BANK' AND j.resource_type = 'settlement'), 0) AS settled
-            FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-            GROUP BY j.merchant_id, j.environment, j.currency
+            SELECT merchant_id, environment, currency, sum(fees_santim) AS fees, sum(settled_santim) AS settled
+            FROM ledger_journal GROUP BY merchant_id, environment, currency
           ) s ON s.merchant_id = b.merchant_id AND s.environment = b.environment AND s.currency = b.currency
           WHERE b.fees_santim <> coalesce(s.fees, 0) OR b.settled_santim <> coalesce(s.settled, 0)`,
+  },
+  {
+    description: 'the fees and the settled amount of a journal are the sums of its entries',
+    sql: `SELECT j.id AS journal, 'journal ' || j.posting_key || ': fees ' || j.fees_santim || ', settled ' || j.settled_santim
+                 || ' santim; entries ' || s.fees || ', ' || s.settled AS about
+          FROM ledger_journal j CROSS JOIN LATERAL (
+            SELECT coalesce(sum(e.amount_santim) FILTER (WHERE a.kind IN ('FEE_REVENUE', 'TAX_PAYABLE')), 0) AS fees,
+                   coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'BANK' AND j.resource_type = 'settlement'), 0) AS settled
+            FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE e.journal_id = j.id
+          ) s WHERE j.fees_santim <> s.fees OR j.settled_santim <> s.settled ORDER BY j.effective_at`,
   },
   {
     description: 'the balance after an entry is the one before it, plus the entry',

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 
+import { post } from '../../src/ledger/post.ts';
+import { payoutPosting, reversalPosting, type Payout } from '../../src/ledger/postings.ts';
 import { balanceRoutes } from '../../src/ledger/routes.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import type { SettlementRow } from '../../src/settlements/queries.ts';
+import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import { buildFixture, buildMerchant, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -27,8 +31,8 @@ beforeAll(async () => {
   await linkAccount(fixture, scope);
   for (let number = 0; number < 12; number += 1) {
     await fund(fixture, scope, BigInt(1_000_00 + number * 33_33));
-    if (number % 3 === 1) await withdraw(fixture, scope, BigInt(50_00 + number));
-    if (number % 5 === 4) await requestSettlement(fixture, scope);
+    if (number % 3 === 1) await paidOut('withdrawal', await withdraw(fixture, scope, BigInt(50_00 + number)));
+    if (number % 5 === 4) await paidOut('settlement', await requestSettlement(fixture, scope));
     fixture.pass(HOURS_20_MS);
   }
 }, 120_000);
@@ -36,6 +40,16 @@ afterAll(async () => {
   await server.close();
   await database.drop();
 });
+
+/** Books the payment of each payout but every fourth, and its reversal for every third of these. */
+let payouts = 0;
+async function paidOut(type: 'withdrawal' | 'settlement', row: WithdrawalRow | SettlementRow): Promise<void> {
+  payouts += 1;
+  if (payouts % 4 === 0) return;
+  const out = { ...row, type } as Payout;
+  const postings = [payoutPosting(out), ...(payouts % 3 === 0 ? [reversalPosting(out)] : [])];
+  for (const posting of postings) await database.db.transaction((trx) => post(trx, posting, fixture.clock()));
+}
 
 const get = async (path: string, query: Record<string, string | undefined> = {}) => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -55,25 +69,30 @@ async function listAll(query: Record<string, string | undefined>) {
 const inSantim = (birr: number): number => Math.round(birr * 100);
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, birr) => sum + inSantim(birr), 0);
 
-test.each(['available', 'reserved'] as const)('the entries of all days add up to the %s balance', async (account) => {
-  const { data: balance } = await get('/api/checkout/balance');
-  const query = { account, allDays: 'true' };
-  const { amounts, total } = await listAll(query);
-  const { data: sums } = await get(`${HISTORY}/summary`, query);
-  expect(total).toBeGreaterThan(5);
-  expect(sumOf(amounts)).toBe(inSantim(balance[account]));
-  expect(sums).toEqual({
-    account,
-    count: total,
-    amount: balance[account],
-    openingBalance: 0,
-    closingBalance: balance[account],
-  });
-});
+const NUMBERS = { available: 'available', reserved: 'reserved', fees: 'feesToDate', settled: 'netSettled' } as const;
+
+test.each(Object.entries(NUMBERS))(
+  'the entries of all days of %s add up to its number: %s',
+  async (account, number) => {
+    const { data: balance } = await get('/api/checkout/balance');
+    const query = { account, allDays: 'true' };
+    const { amounts, total } = await listAll(query);
+    const { data: sums } = await get(`${HISTORY}/summary`, query);
+    expect(total).toBeGreaterThan(2);
+    expect(sumOf(amounts)).toBe(inSantim(balance[number]));
+    expect(sums).toEqual({
+      account,
+      count: total,
+      amount: balance[number],
+      openingBalance: 0,
+      closingBalance: balance[number],
+    });
+  },
+);
 
 const optional = <T>(values: fc.Arbitrary<T>) => fc.oneof(fc.constant(undefined), values);
 const filters = fc.record({
-  account: fc.constantFrom('available', 'reserved'),
+  account: fc.constantFrom(...Object.keys(NUMBERS)),
   days: optional(fc.tuple(fc.constantFrom(...DAYS), fc.constantFrom(...DAYS))),
   type: optional(fc.constantFrom('PAYMENT', 'WITHDRAWAL_RESERVED', 'SETTLEMENT_RESERVED,PAYMENT')),
 });
@@ -100,4 +119,14 @@ test('all days beside a date are rejected', async () => {
     const response = await get(path, { allDays: 'true', startDate: '2026-03-01' });
     expect(response).toMatchObject({ statusCode: 400, error: { details: [{ field: 'allDays' }] } });
   }
+});
+
+test('a cursor continues the history that it is of, and no other', async () => {
+  const first = await get(HISTORY, { account: 'fees', allDays: 'true', limit: '2' });
+  const cursor = first.pagination.nextCursor;
+  const next = await get(HISTORY, { account: 'fees', allDays: 'true', limit: '2', cursor });
+  const all = await get(HISTORY, { account: 'fees', allDays: 'true', limit: '4' });
+  expect([...first.data, ...next.data]).toEqual(all.data);
+  const wrong = await get(HISTORY, { account: 'reserved', allDays: 'true', cursor });
+  expect(wrong).toMatchObject({ statusCode: 400, error: { details: [{ field: 'cursor' }] } });
 });

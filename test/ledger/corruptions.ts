@@ -41,6 +41,11 @@ export const CORRUPTIONS = [
     'fees and settlements to date are the sums of their journals',
   ],
   [
+    'a journal without its fees',
+    `UPDATE ledger_journal SET fees_santim = 0 WHERE id = ${JOURNAL}`,
+    'the fees and the settled amount of a journal are the sums of its entries',
+  ],
+  [
     'a wrong running balance',
     `UPDATE ledger_entry SET balance_after_santim = balance_after_santim + 1 WHERE sequence = 1`,
     'the balance after an entry is the one before it, plus the entry',
@@ -103,9 +108,9 @@ export const CORRUPTIONS = [
   ],
   [
     'a reservation both paid and released',
-    `INSERT INTO ledger_journal (id, posting_key, kind, environment, currency, amount_santim, resource_type, resource_id, effective_at)
-     VALUES ('jrn_1', 'a', 'WITHDRAWAL_PAID', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now()),
-            ('jrn_2', 'b', 'WITHDRAWAL_RELEASED', 'sandbox', 'ETB', 1, 'withdrawal', 'wd_1', now())`,
+    `INSERT INTO ledger_journal (id, posting_key, kind, environment, currency, amount_santim, fees_santim, settled_santim, resource_type, resource_id, effective_at)
+     VALUES ('jrn_1', 'a', 'WITHDRAWAL_PAID', 'sandbox', 'ETB', 1, 0, 0, 'withdrawal', 'wd_1', now()),
+            ('jrn_2', 'b', 'WITHDRAWAL_RELEASED', 'sandbox', 'ETB', 1, 0, 0, 'withdrawal', 'wd_1', now())`,
     'no reservation is both paid out and released',
   ],
   [

@@ -14,16 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Payments of 1, 2, 3 … santim with these effective times, posted in this order. */
-async function book(scope: MerchantScope, at: Date[]): Promise<void> {
+/** Payments of 1, 2, 3 … santim with these effective times, posted in this order, 1,000 in a statement. */
+async function book(scope: MerchantScope, at: Date[], offset = 0): Promise<void> {
+  if (at.length === 0) return;
   await rows(
     database.db,
     `SELECT ledger_post('jrn_' || key, key, 'PAYMENT', :merchantId, :environment, 'ETB', 'transaction', key, at,
               ARRAY['CHANNEL_CLEARING', 'AVAILABLE'], ARRAY['TELEBIRR', NULL], ARRAY[-number, number])
-     FROM (SELECT at, number, CAST(:merchantId AS text) || number AS key
+     FROM (SELECT at, number + :offset AS number, CAST(:merchantId AS text) || (number + :offset) AS key
            FROM unnest(CAST(:at AS timestamptz[])) WITH ORDINALITY AS t (at, number) ORDER BY number) AS payment`,
-    { ...scope, at },
+    { ...scope, at: at.slice(0, 1000), offset },
   );
+  await book(scope, at.slice(1000), offset + 1000);
 }
 
 const periodFrom = (db: Queryable, scope: MerchantScope, fromMs: number) =>
