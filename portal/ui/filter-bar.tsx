@@ -124,7 +124,7 @@ function OneFilter({ filter, state, values }: Omit<BarProps, 'children'> & { fil
   const { name, label } = filter;
   const value = state.chosen[name];
   const field = { name: label, value, onChange: (wanted: string | undefined) => state.change({ [name]: wanted }) };
-  if (filter.kind === 'search') return <SearchField key={value} {...field} />;
+  if (filter.kind === 'search') return <SearchField key={value} parameter={name} {...field} />;
   if (filter.kind === 'text') return <TextFilter key={value} {...field} />;
   const given = filter.values ?? values?.[name] ?? [];
   const all = given.map((one) => (typeof one === 'string' ? ([one, one] as const) : one));
@@ -157,10 +157,10 @@ type FieldProps = { name: string; value: string | undefined; onChange: (value: s
 const SEARCH_CHARACTERS_MAX = 100;
 
 /** A field to search by, which is cleared by emptying it. */
-function SearchField({ name, value, onChange }: FieldProps) {
+export function SearchField({ parameter, name, value, onChange }: FieldProps & { parameter: string }) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const wanted = new FormData(event.currentTarget).get('search');
+    const wanted = new FormData(event.currentTarget).get(parameter);
     onChange((typeof wanted === 'string' && wanted.trim()) || undefined);
   };
   return (
@@ -168,7 +168,7 @@ function SearchField({ name, value, onChange }: FieldProps) {
       <form onSubmit={submit} className="relative">
         <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-quiet" />
         <input
-          name="search"
+          name={parameter}
           type="search"
           maxLength={SEARCH_CHARACTERS_MAX}
           defaultValue={value}

@@ -148,3 +148,26 @@ function RowLink<Value>({ row, id, open, children }: RowLinkProps<Value>) {
     </a>
   );
 }
+
+type TotalsProps = { columns: number; sums: readonly (readonly [name: string, sum: string])[]; children?: ReactNode };
+
+/** Below the rows of a list: the sums of all its pages. */
+export function Totals({ columns, sums, children }: TotalsProps) {
+  return (
+    <tfoot role="rowgroup">
+      <tr role="row" className="border-t-2 border-line">
+        <td role="cell" colSpan={columns} className="px-3 py-2.5">
+          {children}
+          <dl className="flex flex-wrap gap-x-6 gap-y-1">
+            {sums.map(([name, sum]) => (
+              <div key={name} className="flex gap-1.5">
+                <dt className="text-quiet">{name}</dt>
+                <dd className="font-semibold whitespace-nowrap tabular-nums">{sum}</dd>
+              </div>
+            ))}
+          </dl>
+        </td>
+      </tr>
+    </tfoot>
+  );
+}

@@ -4,9 +4,6 @@ import {
   lazyRouteComponent,
   Link,
   redirect,
-  type AnyValidator,
-  type Constrain,
-  type DefaultValidator,
   type RouteComponent,
 } from '@tanstack/react-router';
 
@@ -14,7 +11,7 @@ import { Button, buttonStyle } from './button.tsx';
 import { base } from './environment.ts';
 import { Empty } from './feedback.tsx';
 import { text } from './frame-text.ts';
-import { parseSearch, stringifySearch } from './search-params.ts';
+import { parseSearch, stringifySearch, type Search } from './search-params.ts';
 
 /** Of the router of each entry. */
 export const ROUTER_OPTIONS = {
@@ -36,6 +33,7 @@ type Frame = {
 export function createScreens({ shell, home, homeLabel }: Frame) {
   const root = createRootRoute({
     component: shell,
+    validateSearch: (search: Record<string, unknown>) => search as Search,
     errorComponent: () => (
       <Empty title={text.broken}>
         <Button onClick={() => location.reload()}>{text.reload}</Button>
@@ -57,14 +55,10 @@ export function createScreens({ shell, home, homeLabel }: Frame) {
       throw redirect({ to: home, replace: true });
     },
   });
-  /** A screen, which is loaded when it is opened, and the parameters of its address. */
-  const screen = <const Path extends string, Search extends AnyValidator = undefined>(
-    path: Path,
-    load: () => Promise<RouteComponent>,
-    validateSearch?: Constrain<Search, AnyValidator, DefaultValidator>,
-  ) => {
+  /** A screen, which is loaded when it is opened. */
+  const screen = <const Path extends string>(path: Path, load: () => Promise<RouteComponent>) => {
     const component = lazyRouteComponent(async () => ({ default: await load() }));
-    return createRoute({ ...at, path, component, validateSearch });
+    return createRoute({ ...at, path, component });
   };
   return { root, at, index, screen };
 }

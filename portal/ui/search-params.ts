@@ -1,14 +1,3 @@
-import * as z from 'zod/mini';
-
-/** A parameter of an address: one with a wrong value counts as not given. */
-export const parameter = <Schema extends z.ZodMiniType>(schema: Schema) =>
-  // oxlint-disable-next-line promise/valid-params -- zod's
-  z.catch(z.optional(schema), undefined);
-
-export const textParameter = parameter(z.string());
-export const wholeParameter = parameter(z.coerce.number().check(z.int(), z.gte(1)));
-export const dayParameter = parameter(z.iso.date());
-
 /** The parameters of an address, which is the state of filters: plain, as the API has them. */
 export type Search = Readonly<Record<string, string | undefined>>;
 

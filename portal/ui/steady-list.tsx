@@ -51,6 +51,13 @@ export function useSteadyList<Row>(query: ListQuery<Row>, { key, idOf }: { key: 
   }
 }
 
+/** The sums of all rows of a list: those of as many rows as it shows, while newer ones are not shown. */
+export function useSteadySums<Sums extends { count: number }>(present: Sums | undefined, total: number | undefined) {
+  const [shown, setShown] = useState(present);
+  if (present?.count === total && present !== shown) setShown(present);
+  return shown?.count === total ? shown : present;
+}
+
 /** A button above the rows that shows what came since; it takes no room, so that no row moves. */
 export function NewRows({ news }: { news: News | null }) {
   return (

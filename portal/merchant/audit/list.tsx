@@ -1,4 +1,4 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
@@ -7,78 +7,73 @@ import { addressOf } from '../../ui/call.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { download } from '../../ui/download.ts';
-import { base } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { Empty, failureText, Loaded } from '../../ui/feedback.tsx';
-import { List, type Column } from '../../ui/list.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { failureText } from '../../ui/feedback.tsx';
+import { SearchField, useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
+import type { Search } from '../../ui/search-params.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { headers, useRead, type AuditedChange } from '../routes.ts';
 import { Fields } from './fields.tsx';
-import { Filters, NOTHING } from './filters.tsx';
-import type { AuditSearch } from './search.ts';
 import { ACTIONS, text } from './text.ts';
 
 const REFRESH_MS = 15_000;
 
+/** One field for two kinds of ids, which their prefix distinguishes. */
+function IdFilter({ chosen: { resourceId, requestId }, change }: FilterState) {
+  const id = resourceId ?? requestId;
+  return (
+    <SearchField
+      key={id}
+      parameter="id"
+      name={text.searchLabel}
+      value={id}
+      onChange={(wanted) => {
+        const isRequest = wanted?.startsWith('req_') === true;
+        change({ requestId: isRequest ? wanted : undefined, resourceId: isRequest ? undefined : wanted });
+      }}
+    />
+  );
+}
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'own', names: ['resourceId', 'requestId'], show: IdFilter },
+  { kind: 'days' },
+  { kind: 'one', name: 'action', label: text.action, values: Object.entries(ACTIONS) },
+  { kind: 'one', name: 'actor', label: text.actor },
+];
+
 /** What people and keys of the merchant have changed. */
 export function Audit() {
   const { may, whyNot } = useMember();
-  const search = useSearch({ from: '/audit' });
-  const navigate = useNavigate();
-  const { open, page = 1, limit = 20, ...filter } = search;
-  const changes = useRead('GET /api/portal/audit', { query: { ...filter, page, limit } }, { everyMs: REFRESH_MS });
-  const go = (wanted: Partial<AuditSearch>): void => void navigate({ to: '/audit', search: { ...search, ...wanted } });
-  const change = (wanted: Partial<AuditSearch>): void => go({ page: undefined, ...wanted });
-  const seen = changes.data?.data ?? [];
-  const actors = Object.fromEntries(seen.map((one) => [one.actor, actorText(one)]));
+  const state = useFilters(FILTERS);
+  const changes = useRead('GET /api/portal/audit', { query: state.query }, { everyMs: REFRESH_MS });
+  const actors = Object.fromEntries((changes.data?.data ?? []).map((one) => [one.actor, actorText(one)]));
   return (
-    <Page title={text.title} actions={<Export filter={filter} />}>
+    <Page title={text.title} actions={<Export filter={state.chosen} />}>
       <p className="mb-4 text-quiet">{may('audit:read-all') ? text.intro : text.introOwn}</p>
-      <div className="card">
-        <Filters search={search} actors={actors} onChange={change} />
-        <Loaded query={changes} skeletonRows={limit / 2} whyNot={whyNot('audit:read')}>
-          {({ data: rows, pagination }) => (
-            <>
-              {rows.length === 0 ? (
-                <NoChanges search={search} />
-              ) : (
-                <List
-                  label={text.label}
-                  columns={COLUMNS}
-                  rows={rows}
-                  idOf={({ auditId }) => auditId}
-                  open={{
-                    hrefOf: ({ auditId }) => base + addressOf('/audit', { query: { ...search, open: auditId } }),
-                    onOpen: ({ auditId }) => go({ open: auditId }),
-                    openId: open,
-                  }}
-                />
-              )}
-              {pagination && (
-                <Pager
-                  pagination={pagination}
-                  query={changes}
-                  onPage={(wanted) => change({ page: wanted })}
-                  onLimit={(wanted) => change({ limit: wanted })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
-      </div>
-      {open && changes.data && (
-        <ChangeDrawer change={seen.find(({ auditId }) => auditId === open)} onClose={() => go({ open: undefined })} />
-      )}
+      <Listing
+        label={text.label}
+        state={state}
+        values={{ actor: Object.entries(actors) }}
+        query={changes}
+        columns={COLUMNS}
+        idOf={({ auditId }) => auditId}
+        empty={state.isFiltered ? text.none : text.noneYet}
+        emptyHelp={state.isFiltered ? text.noneHelp : text.noneYetHelp}
+        whyNot={whyNot('audit:read')}
+        drawer={({ row, close }) => changes.data && <ChangeDrawer change={row} onClose={close} />}
+      />
     </Page>
   );
 }
 
 /** The list's rows as a file, by the very filter of the list. */
-function Export({ filter }: { filter: Partial<AuditSearch> }) {
+function Export({ filter }: { filter: Search }) {
   const [isBusy, setBusy] = useState(false);
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -92,12 +87,6 @@ function Export({ filter }: { filter: Partial<AuditSearch> }) {
       {text.export}
     </Button>
   );
-}
-
-function NoChanges({ search }: { search: AuditSearch }) {
-  const isFiltered = Object.keys(NOTHING).some((name) => search[name as keyof AuditSearch] !== undefined);
-  if (isFiltered) return <Empty title={text.none}>{text.noneHelp}</Empty>;
-  return <Empty title={text.noneYet}>{text.noneYetHelp}</Empty>;
 }
 
 /** A person or key by its name, or by its id. */
@@ -154,11 +143,11 @@ function Change({ change }: { change: AuditedChange }) {
             {text.toCall}
           </Link>
         )}
-        <Link to="/audit" search={{ ...NOTHING, actor }} className={buttonStyle()}>
+        <Link to="/audit" search={{ actor }} className={buttonStyle()}>
           {text.sameActor(actorText(change))}
         </Link>
         {resourceId !== null && (
-          <Link to="/audit" search={{ ...NOTHING, resourceId }} className={buttonStyle()}>
+          <Link to="/audit" search={{ resourceId }} className={buttonStyle()}>
             {text.sameAbout}
           </Link>
         )}

@@ -52,12 +52,9 @@ export const text = catalogue({
   actor: ['By', 'በማን'],
   about: ['About', 'ስለ'],
   at: ['Time', 'ጊዜ'],
-  date: ['Date', 'ቀን'],
-  lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
   scope: ['Environment', 'አካባቢ'],
   both: ['test and live', 'ሙከራና እውነተኛ'],
   searchLabel: ['Id of what was changed, or request id', 'የተቀየረው መለያ፣ ወይም የጥያቄ መለያ'],
-  clearFilters: ['Clear filters', 'ማጣሪያዎችን አጥፋ'],
   none: ['No change matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ለውጥ የለም።'],
   noneHelp: [
     'Payments are not listed here: each transaction has its own history.',

@@ -15,8 +15,6 @@ export const text = catalogue({
   settled: ['Net settlements', 'ወደ ባንክ የገባ'],
   settledHelp: ['Credited to your bank account so far', 'እስካሁን ወደ ባንክ ሂሳብዎ የገባ'],
   account: ['Balance', 'ሂሳብ'],
-  date: ['Date', 'ቀን'],
-  lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
   allDays: ['All days', 'ሁሉም ቀናት'],
   count: (count: number) => [
     `${formatCount(count)} ${plural(count, { one: 'entry', other: 'entries' })}`,
@@ -30,7 +28,6 @@ export const text = catalogue({
   balanceAfter: ['Balance after', 'ከዚያ በኋላ ቀሪ'],
   about: ['About', 'ስለ'],
   at: ['Posted at', 'የተመዘገበበት ጊዜ'],
-  clearFilters: ['Clear filters', 'ማጣሪያዎችን አጥፋ'],
   none: ['No entry matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ምዝገባ የለም።'],
   noneHelp: [
     'Widen the days or clear the filters. The first payment makes the first entry.',

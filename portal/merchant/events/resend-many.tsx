@@ -9,10 +9,10 @@ import { Failed } from '../../ui/feedback.tsx';
 import { Choice, SelectField } from '../../ui/field.tsx';
 import { formatCount, formatDay, formatDuration } from '../../ui/format.ts';
 import { catalogue, plural } from '../../ui/language.ts';
+import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { useMember } from '../member.ts';
 import { call, useChange } from '../routes.ts';
-import type { EventSearch } from './search.ts';
 
 const deliveries = (count: number): string =>
   `${formatCount(count)} ${plural(count, { one: 'delivery', other: 'deliveries' })}`;
@@ -49,13 +49,13 @@ const STATUSES = [
 const RATES = [1, 5, 20] as const;
 const FASTEST = '';
 
-type Props = { search: EventSearch; onStart: (jobId: string) => void; onClose: () => void };
+type Props = { search: Search; onStart: (jobId: string) => void; onClose: () => void };
 
 /** Resends the failed or skipped deliveries of the list's days and subscription, once they are counted. */
 export function ResendMany({ search, onStart, onClose }: Props) {
   const { whyNot } = useMember();
   const [status, setStatus] = useState<(typeof STATUSES)[number][0]>(
-    search.status === 'SKIPPED' ? 'SKIPPED' : 'FAILED',
+    search['status'] === 'SKIPPED' ? 'SKIPPED' : 'FAILED',
   );
   const [rate, setRate] = useState(FASTEST);
   const { startDate, endDate, subscriptionId, event, resourceId } = search;

@@ -5,14 +5,14 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
-import { Empty, failureText, Loaded } from '../../ui/feedback.tsx';
+import { failureText } from '../../ui/feedback.tsx';
+import { useFilters } from '../../ui/filter-bar.tsx';
 import { formatCount, formatDay } from '../../ui/format.ts';
-import { List, type Column } from '../../ui/list.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { headers, useChange, useRead, type ReportRow } from '../routes.ts';
-import type { ReportSearch } from './search.ts';
 import { text } from './text.ts';
 import { fileAddress } from './wanted.ts';
 
@@ -97,40 +97,25 @@ function File({ row }: { row: ReportRow }) {
   );
 }
 
-type Props = { search: ReportSearch; onChange: (changes: Partial<ReportSearch>) => void };
-
 /** The requested reports: progress, cancel, and download for 30 days. */
-export function History({ search: { page = 1, limit = 20 }, onChange }: Props) {
-  const input = { query: { page, limit } };
-  const read = useRead('GET /api/checkout/reports', input);
+export function History() {
+  const state = useFilters([]);
+  const read = useRead('GET /api/checkout/reports', { query: state.query });
   const everyMs = read.data?.data.some(isPending) ? BUSY_MS : CALM_MS;
-  const reports = useRead('GET /api/checkout/reports', input, { everyMs });
   return (
     <section aria-labelledby="history">
       <h2 id="history" className="mb-2 text-base font-semibold">
         {text.history}
       </h2>
-      <div className="card">
-        <Loaded query={reports} skeletonRows={5}>
-          {({ data: rows, pagination }) => (
-            <>
-              {rows.length === 0 ? (
-                <Empty title={text.noneYet}>{text.firstStep}</Empty>
-              ) : (
-                <List label={text.history} columns={COLUMNS} rows={rows} idOf={({ reportId }) => reportId} />
-              )}
-              {pagination && (
-                <Pager
-                  pagination={pagination}
-                  query={reports}
-                  onPage={(wanted) => onChange({ page: wanted })}
-                  onLimit={(wanted) => onChange({ limit: wanted })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
-      </div>
+      <Listing
+        label={text.history}
+        state={state}
+        query={useRead('GET /api/checkout/reports', { query: state.query }, { everyMs })}
+        columns={COLUMNS}
+        idOf={({ reportId }) => reportId}
+        empty={text.noneYet}
+        emptyHelp={text.firstStep}
+      />
     </section>
   );
 }

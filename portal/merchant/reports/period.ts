@@ -3,7 +3,8 @@ import type { Days } from '../../ui/days.ts';
 
 export const PERIODS = ['day', 'week', 'month', 'quarter'] as const;
 export type Period = (typeof PERIODS)[number];
-export type CalendarName = 'gregorian' | 'ethiopian';
+export const CALENDARS = ['gregorian', 'ethiopian'] as const;
+export type CalendarName = (typeof CALENDARS)[number];
 
 const ETHIOPIAN = new Intl.DateTimeFormat('en-u-ca-ethiopic-nu-latn', {
   month: 'numeric',

@@ -1,12 +1,11 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-
 import { addDays } from '../../../src/lib/dates.ts';
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
 import { Failed } from '../../ui/feedback.tsx';
+import { useFilters } from '../../ui/filter-bar.tsx';
 import { ChoiceFilter, ListFilter } from '../../ui/filters.tsx';
-import { listOf } from '../../ui/search-params.ts';
+import { listOf, type Search } from '../../ui/search-params.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
@@ -14,30 +13,26 @@ import { headers, useChange } from '../routes.ts';
 import { History } from './history.tsx';
 import { otherDays, periodName } from './period-name.ts';
 import { PERIODS } from './period.ts';
-import { KINDS, type ReportSearch } from './search.ts';
 import { Sums } from './sums.tsx';
 import { text } from './text.ts';
-import { fileAddress, reportOf, STATUSES, type WantedReport } from './wanted.ts';
+import { fileAddress, KINDS, reportOf, STATUSES, type WantedReport } from './wanted.ts';
 
 /** Reports: sums of a period, its rows as a file, and the files of before. */
 export function Reports() {
-  const search = useSearch({ from: '/reports' });
-  const navigate = useNavigate();
+  const { search, change } = useFilters([]);
   const wanted = reportOf(search);
-  const change = (changes: Partial<ReportSearch>): void =>
-    void navigate({ to: '/reports', search: { ...search, page: undefined, ...changes } });
   return (
     <Page title={text.title} actions={<SaveButtons wanted={wanted} />}>
       <div className="card mb-4">
         <Choices wanted={wanted} onChange={change} />
         <Sums wanted={wanted} />
       </div>
-      <History search={search} onChange={change} />
+      <History />
     </Page>
   );
 }
 
-type ChoicesProps = { wanted: WantedReport; onChange: (changes: Partial<ReportSearch>) => void };
+type ChoicesProps = { wanted: WantedReport; onChange: (changes: Search) => void };
 
 function Choices({ wanted, onChange }: ChoicesProps) {
   const { may } = useMember();

@@ -1,7 +1,8 @@
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { formatBirr, formatCount } from '../../ui/format.ts';
-import { List, type Column } from '../../ui/list.tsx';
+import { List, Totals, type Column } from '../../ui/list.tsx';
 import { listOf } from '../../ui/search-params.ts';
+import { birr } from '../quote.tsx';
 import { useRead, type ReportSummary } from '../routes.ts';
 import { text } from './text.ts';
 import { STATUSES, type WantedReport } from './wanted.ts';
@@ -48,7 +49,7 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
             columns={columns}
             rows={groups}
             idOf={(group) => `${group.status} ${group.channel}`}
-            foot={<Total groups={groups} columns={columns.length} />}
+            foot={<Totals columns={columns.length} sums={totalsOf(groups)} />}
           />
         );
       }}
@@ -60,27 +61,8 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
 const sumOf = (groups: Group[], amount: (group: Group) => number): number =>
   groups.reduce((santim, group) => santim + Math.round(amount(group) * 100), 0) / 100;
 
-function Total({ groups, columns }: { groups: Group[]; columns: number }) {
-  return (
-    <tfoot role="rowgroup">
-      <tr role="row" className="border-t-2 border-line">
-        <td role="cell" colSpan={columns} className="px-3 py-2.5">
-          <dl className="flex flex-wrap gap-x-6 gap-y-1">
-            <div className="flex gap-1.5 font-semibold">
-              <dt>{text.total}</dt>
-              <dd>{formatCount(groups.reduce((sum, { count }) => sum + count, 0))}</dd>
-            </div>
-            {AMOUNT_NAMES.map((name) => (
-              <div key={name} className="flex gap-1.5">
-                <dt className="text-quiet">{text[name]}</dt>
-                <dd className="font-semibold whitespace-nowrap tabular-nums">
-                  {formatBirr(sumOf(groups, AMOUNTS[name]))} ETB
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </td>
-      </tr>
-    </tfoot>
-  );
+function totalsOf(groups: Group[]) {
+  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  const amounts = AMOUNT_NAMES.map((name) => [text[name], birr(sumOf(groups, AMOUNTS[name]))] as const);
+  return [[text.total, formatCount(count)] as const, ...amounts];
 }

@@ -1,14 +1,16 @@
-import { addisDay } from '../../../src/lib/dates.ts';
+import { addisDay, isDay } from '../../../src/lib/dates.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { addressOf } from '../../ui/call.ts';
 import { pickerCalendar } from '../../ui/format.ts';
+import type { Search } from '../../ui/search-params.ts';
 import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
 import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
-import { periodOf } from './period.ts';
-import type { ReportSearch } from './search.ts';
+import { CALENDARS, periodOf, PERIODS } from './period.ts';
+
+export const KINDS = ['payments', 'withdrawals', 'settlements'] as const;
 
 /** The statuses of each kind in words. */
 export const STATUSES = {
@@ -18,10 +20,13 @@ export const STATUSES = {
 } as const;
 
 /** What the address asks for, with its defaults, the calendar's of the person, and its days. */
-export function reportOf({ kind = 'payments', period = 'month', ...rest }: ReportSearch) {
-  const calendar = rest.calendar ?? (pickerCalendar() === 'ethiopic' ? 'ethiopian' : 'gregorian');
-  const date = rest.date ?? addisDay(new Date());
-  const { status, channel } = rest;
+export function reportOf(search: Search) {
+  const { status, channel } = search;
+  const kind = KINDS.find((one) => one === search['kind']) ?? 'payments';
+  const period = PERIODS.find((one) => one === search['period']) ?? 'month';
+  const own = pickerCalendar() === 'ethiopic' ? 'ethiopian' : 'gregorian';
+  const calendar = CALENDARS.find((one) => one === search['calendar']) ?? own;
+  const date = search['date'] && isDay(search['date']) ? search['date'] : addisDay(new Date());
   return { kind, calendar, period, date, status, channel, days: periodOf(date, { period, calendar }) };
 }
 export type WantedReport = ReturnType<typeof reportOf>;

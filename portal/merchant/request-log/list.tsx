@@ -1,94 +1,79 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
-import { addressOf } from '../../ui/call.ts';
-import { Code } from '../../ui/copy.tsx';
+import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
-import { base } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { Empty, Loaded } from '../../ui/feedback.tsx';
-import { List, type Column } from '../../ui/list.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type Key, type LoggedCall } from '../routes.ts';
-import { Filters, NOTHING } from './filters.tsx';
-import type { RequestSearch } from './search.ts';
 import { text } from './text.ts';
 
 const REFRESH_MS = 10_000;
 
+const FILTERS: readonly Filter[] = [
+  { kind: 'search', name: 'requestId', label: text.searchLabel },
+  { kind: 'days' },
+  {
+    kind: 'one',
+    name: 'statusClass',
+    label: text.status,
+    values: [
+      ['2xx', text.success],
+      ['3xx', text.redirect],
+      ['4xx', text.callerError],
+      ['5xx', text.serverError],
+    ],
+  },
+  { kind: 'one', name: 'method', label: text.method, values: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+  { kind: 'one', name: 'route', label: text.route },
+  { kind: 'one', name: 'keyId', label: text.key },
+];
+
 /** The API calls of the last 30 days. */
 export function RequestLog() {
   const { whyNot } = useMember();
-  const search = useSearch({ from: '/requests' });
-  const navigate = useNavigate();
-  const { open, page = 1, limit = 20, ...filter } = search;
-  const calls = useRead('GET /api/checkout/requests', { query: { ...filter, page, limit } }, { everyMs: REFRESH_MS });
+  const state = useFilters(FILTERS);
+  const calls = useRead('GET /api/checkout/requests', { query: state.query }, { everyMs: REFRESH_MS });
   const keys = useRead('GET /api/portal/keys', {}).data?.data ?? [];
-  const go = (changes: Partial<RequestSearch>): void =>
-    void navigate({ to: '/requests', search: { ...search, ...changes } });
-  const change = (changes: Partial<RequestSearch>): void => go({ page: undefined, ...changes });
-  const seen = calls.data?.data ?? [];
+  const { route } = state.chosen;
+  const routes = [...(route === undefined ? [] : [route]), ...(calls.data?.data ?? []).map((call) => call.route)];
   return (
     <Page title={text.title}>
       <p className="mb-4 text-quiet">{text.intro}</p>
-      <div className="card">
-        <Filters search={search} keys={keys} routes={seen.map(({ route }) => route)} onChange={change} />
-        <Loaded query={calls} skeletonRows={limit / 2} whyNot={whyNot('requests:read')}>
-          {({ data: rows, pagination }) => (
-            <>
-              {rows.length === 0 ? (
-                <NoCalls search={search} />
-              ) : (
-                <List
-                  label={text.label}
-                  columns={columnsOf(keys)}
-                  rows={rows}
-                  idOf={({ requestId }) => requestId}
-                  open={{
-                    hrefOf: ({ requestId }) => base + addressOf('/requests', { query: { ...search, open: requestId } }),
-                    onOpen: ({ requestId }) => go({ open: requestId }),
-                    openId: open,
-                  }}
-                />
-              )}
-              {pagination && (
-                <Pager
-                  pagination={pagination}
-                  query={calls}
-                  onPage={(wanted) => change({ page: wanted })}
-                  onLimit={(wanted) => change({ limit: wanted })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
-      </div>
-      {open && (
-        <CallDrawer
-          requestId={open}
-          listed={seen.find(({ requestId }) => requestId === open)}
-          keys={keys}
-          onClose={() => go({ open: undefined })}
-        />
-      )}
+      <Listing
+        label={text.label}
+        state={state}
+        values={{
+          route: [...new Set(routes)].toSorted(),
+          keyId: keys.map(({ keyId }) => [keyId, keyText(keys, keyId)]),
+        }}
+        query={calls}
+        columns={columnsOf(keys)}
+        idOf={({ requestId }) => requestId}
+        empty={state.isFiltered ? text.none : text.noneYet}
+        emptyHelp={state.isFiltered ? text.noneHelp : <NoneYet />}
+        whyNot={whyNot('requests:read')}
+        drawer={({ id, row, close }) => <CallDrawer requestId={id} listed={row} keys={keys} onClose={close} />}
+      />
     </Page>
   );
 }
 
-function NoCalls({ search }: { search: RequestSearch }) {
-  const isFiltered = Object.keys(NOTHING).some((name) => search[name as keyof RequestSearch] !== undefined);
-  if (isFiltered) return <Empty title={text.none}>{text.noneHelp}</Empty>;
+function NoneYet() {
   return (
-    <Empty title={text.noneYet}>
+    <>
       <p>{text.noneYetHelp}</p>
       <Link to="/keys" className={buttonStyle()}>
         {text.toKeys}
       </Link>
-    </Empty>
+    </>
   );
 }
 
@@ -111,7 +96,7 @@ const columnsOf = (keys: readonly Key[]): readonly Column<LoggedCall>[] => [
     narrow: 'second',
     cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
   },
-  { id: 'error', header: text.error, cell: ({ errorCode }) => <code className="font-mono text-xs">{errorCode}</code> },
+  { id: 'error', header: text.error, cell: ({ errorCode }) => <Mono>{errorCode}</Mono> },
   { id: 'key', header: text.key, cell: ({ keyId }) => keyText(keys, keyId) },
   {
     id: 'duration',
@@ -169,10 +154,10 @@ function Call({ call, keys }: { call: LoggedCall; keys: readonly Key[] }) {
         }}
       />
       <div className="flex flex-wrap gap-2">
-        <Link to="/requests" search={{ ...NOTHING, method, route }} className={buttonStyle()}>
+        <Link to="/requests" search={{ method, route }} className={buttonStyle()}>
           {text.sameRoute}
         </Link>
-        <Link to="/requests" search={{ ...NOTHING, keyId }} className={buttonStyle()}>
+        <Link to="/requests" search={{ keyId }} className={buttonStyle()}>
           {text.sameKey}
         </Link>
       </div>

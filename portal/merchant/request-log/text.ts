@@ -16,8 +16,6 @@ export const text = catalogue({
   duration: ['Duration', 'የፈጀው ጊዜ'],
   milliseconds: (count: number) => [`${formatCount(count)} ms`, `${formatCount(count)} ሚሊ ሰከንድ`],
   at: ['Time', 'ጊዜ'],
-  date: ['Date', 'ቀን'],
-  lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
   method: ['Method', 'ዘዴ'],
   route: ['Path', 'ዱካ'],
   success: ['2xx: success', '2xx፦ ተሳክቷል'],
@@ -25,7 +23,6 @@ export const text = catalogue({
   callerError: ['4xx: error of the caller', '4xx፦ የጠሪው ስህተት'],
   serverError: ['5xx: error of the service', '5xx፦ የአገልግሎቱ ስህተት'],
   searchLabel: ['Request id', 'የጥያቄ መለያ'],
-  clearFilters: ['Clear filters', 'ማጣሪያዎችን አጥፋ'],
   none: ['No call matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ጥሪ የለም።'],
   noneHelp: [
     'The request id is in the header X-Request-Id of each response, and in the body of each error.',

@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
@@ -22,13 +22,10 @@ const useTransaction = (transactionId: string) =>
   useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } });
 
 /** A transaction beside the list. */
-export function TransactionDrawer({ transactionId }: { transactionId: string }) {
-  const search = useSearch({ from: '/transactions' });
-  const navigate = useNavigate();
+export function TransactionDrawer({ transactionId, onClose }: { transactionId: string; onClose: () => void }) {
   const query = useTransaction(transactionId);
-  const close = (): void => void navigate({ to: '/transactions', search: { ...search, open: undefined } });
   return (
-    <Drawer title={query.data?.data.checkoutOrderNo ?? '…'} onClose={close}>
+    <Drawer title={query.data?.data.checkoutOrderNo ?? '…'} onClose={onClose}>
       <Loaded query={query}>
         {({ data }) => (
           <Detail transaction={data}>

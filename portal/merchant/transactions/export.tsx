@@ -8,7 +8,7 @@ import { formatCount } from '../../ui/format.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { call, headers, useChange, type ReportRow } from '../routes.ts';
-import type { filterOf } from './search.ts';
+import type { filterOf } from './filters.tsx';
 import { text } from './text.ts';
 
 /** The most rows of a file that is sent at once; a report holds more. */

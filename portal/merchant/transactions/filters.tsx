@@ -1,103 +1,26 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type FormEvent } from 'react';
 
 import { TRANSACTION_THROUGH } from '../../../src/merchants/channels/channel.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { Button } from '../../ui/button.tsx';
+import { daysAgo, daysSinceMonday } from '../../ui/days.ts';
 import { TextField } from '../../ui/field.tsx';
-import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from '../../ui/filters.tsx';
-import { Icon } from '../../ui/icon.tsx';
-import { listOf } from '../../ui/search-params.ts';
+import type { Filter, FilterState } from '../../ui/filter-bar.tsx';
+import { ChoiceFilter, FilterChip } from '../../ui/filters.tsx';
+import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { STATES } from '../../ui/transaction-state.tsx';
-import { NO_FILTER, RANGE_NAMES, type RangeName, type TransactionSearch } from './search.ts';
 import { text } from './text.ts';
 
-type Props = { search: TransactionSearch; onChange: (changes: Partial<TransactionSearch>) => void };
-
-const RANGE_TEXTS: Record<RangeName, string> = {
-  today: text.today,
-  yesterday: text.yesterday,
-  week: text.thisWeek,
-  '7d': text.days7,
-  '30d': text.days30,
-  '90d': text.days90,
+/** Ranges of days that move with the calendar, by their name in the address: the days before today where it starts and ends. */
+const RANGES: Readonly<Record<string, { name: string; days: readonly [from: number, until: number] }>> = {
+  today: { name: text.today, days: [0, 0] },
+  yesterday: { name: text.yesterday, days: [1, 1] },
+  week: { name: text.thisWeek, days: [daysSinceMonday(), 0] },
+  '7d': { name: text.days7, days: [6, 0] },
+  '30d': { name: text.days30, days: [29, 0] },
+  '90d': { name: text.days90, days: [89, 0] },
 };
-
-const NAMES = Object.keys(NO_FILTER) as (keyof TransactionSearch)[];
-
-/** Every filter of the list, each with its value in sight. */
-export function Filters({ search, onChange, children }: Props & { children: ReactNode }) {
-  const { range = '30d', startDate, endDate, status, transactionThrough, type } = search;
-  const days = startDate && endDate ? { startDate, endDate } : null;
-  const chooseRange = (name: RangeName): void => onChange({ range: name, startDate: undefined, endDate: undefined });
-  return (
-    <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
-      <SearchField search={search} onChange={onChange} />
-      <DateFilter
-        name={text.date}
-        value={days}
-        preset={RANGE_TEXTS[range]}
-        presets={RANGE_NAMES.map((name) => [RANGE_TEXTS[name], () => chooseRange(name)] as const)}
-        onChange={(chosen) => onChange({ range: undefined, ...chosen })}
-      />
-      <ListFilter
-        name={text.status}
-        values={TRANSACTION_STATUSES.map((value) => [value, STATES[value]] as const)}
-        chosen={listOf(status)}
-        onChange={(chosen) => onChange({ status: chosen })}
-      />
-      <ListFilter
-        name={text.channel}
-        values={Object.values(TRANSACTION_THROUGH).map((value) => [value, value] as const)}
-        chosen={listOf(transactionThrough)}
-        onChange={(chosen) => onChange({ transactionThrough: chosen })}
-      />
-      <ChoiceFilter
-        name={text.type}
-        values={TYPES}
-        chosen={type}
-        onChange={(chosen) => onChange({ type: chosen as TransactionSearch['type'] })}
-      />
-      <AmountFilter search={search} onChange={onChange} />
-      <AttentionFilters search={search} onChange={onChange} />
-      {/* On a wide screen the heads of the columns are buttons. */}
-      <div className="md:hidden">
-        <ChoiceFilter
-          name={text.order}
-          values={ORDERS}
-          chosen={search.sort}
-          onChange={(chosen) => onChange({ sort: chosen as TransactionSearch['sort'] })}
-        />
-      </div>
-      {NAMES.some((name) => search[name] !== undefined) && (
-        <Button kind="plain" icon="close" onClick={() => onChange(NO_FILTER)}>
-          {text.clearFilters}
-        </Button>
-      )}
-      {children}
-    </div>
-  );
-}
-
-/** What somebody should look into. */
-function AttentionFilters({ search: { held, minAgeMinutes }, onChange }: Props) {
-  return (
-    <>
-      <ChoiceFilter
-        name={text.heldMoney}
-        values={HELD}
-        chosen={held}
-        onChange={(chosen) => onChange({ held: chosen as TransactionSearch['held'] })}
-      />
-      <ChoiceFilter
-        name={text.age}
-        values={AGES}
-        chosen={minAgeMinutes?.toString()}
-        onChange={(chosen) => onChange({ minAgeMinutes: chosen === undefined ? undefined : Number(chosen) })}
-      />
-    </>
-  );
-}
 
 const HELD = [
   ['true', text.onlyHeld],
@@ -116,44 +39,48 @@ const ORDERS = [
   ['amount', text.smallestFirst],
 ] as const;
 
-const TYPES = [
-  ['API', 'API'],
-  ['QRCODE', 'QRCODE'],
-] as const;
+/** Every filter of the list. */
+export const FILTERS: readonly Filter[] = [
+  { kind: 'search', name: 'search', label: text.searchLabel },
+  {
+    kind: 'days',
+    preset: text.days30,
+    presets: Object.entries(RANGES).map(([range, { name }]) => [name, { range }] as const),
+  },
+  {
+    kind: 'several',
+    name: 'status',
+    label: text.status,
+    values: TRANSACTION_STATUSES.map((one) => [one, STATES[one]] as const),
+  },
+  { kind: 'several', name: 'transactionThrough', label: text.channel, values: Object.values(TRANSACTION_THROUGH) },
+  { kind: 'one', name: 'type', label: text.type, values: ['API', 'QRCODE'] },
+  { kind: 'own', names: ['minAmount', 'maxAmount'], show: (state) => <AmountFilter {...state} /> },
+  { kind: 'one', name: 'held', label: text.heldMoney, values: HELD },
+  { kind: 'one', name: 'minAgeMinutes', label: text.age, values: AGES },
+  { kind: 'own', names: [], show: (state) => <Order {...state} /> },
+];
 
-function SearchField({ search, onChange }: Props) {
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const wanted = new FormData(event.currentTarget).get('search');
-    onChange({ search: (typeof wanted === 'string' && wanted.trim()) || undefined });
-  };
+/** The filter as the API takes it: the same for the rows, their totals and the export. */
+export function filterOf({ range = '', startDate, endDate, status = 'ALL', ...others }: Search) {
+  const days = startDate && endDate ? { startDate, endDate } : daysAgo(RANGES[range]?.days ?? [29, 0]);
+  const { minAmount, maxAmount, held, minAgeMinutes, ...plain } = others;
+  return { ...plain, minAmount, maxAmount, held, minAgeMinutes, ...days, status, currency: 'ETB' };
+}
+
+/** On a wide screen the heads of the columns are buttons. */
+function Order({ search: { sort }, change }: FilterState) {
   return (
-    <search className="min-w-0 max-sm:w-full">
-      <form onSubmit={submit} className="relative">
-        <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-quiet" />
-        <input
-          // A new key shows what the address holds after "back" and "clear".
-          key={search.search ?? ''}
-          name="search"
-          type="search"
-          maxLength={100}
-          defaultValue={search.search}
-          aria-label={text.searchLabel}
-          placeholder={text.searchLabel}
-          className="control w-full ps-8 sm:w-60"
-          onChange={(event) => {
-            if (event.target.value === '' && search.search !== undefined) onChange({ search: undefined });
-          }}
-        />
-      </form>
-    </search>
+    <div className="md:hidden">
+      <ChoiceFilter name={text.order} values={ORDERS} chosen={sort} onChange={(chosen) => change({ sort: chosen })} />
+    </div>
   );
 }
 
 const BIRR = /^\d{1,12}(\.\d{1,2})?$/;
-type Amounts = Pick<TransactionSearch, 'minAmount' | 'maxAmount'>;
+type Amounts = { minAmount: string | undefined; maxAmount: string | undefined };
 
-function AmountFilter({ search: { minAmount, maxAmount }, onChange }: Props) {
+function AmountFilter({ chosen: { minAmount, maxAmount }, change }: FilterState) {
   const isSet = minAmount !== undefined || maxAmount !== undefined;
   return (
     <FilterChip name={text.amount} value={isSet ? `${minAmount ?? '0'} – ${maxAmount ?? '…'} ETB` : undefined}>
@@ -161,7 +88,7 @@ function AmountFilter({ search: { minAmount, maxAmount }, onChange }: Props) {
         <AmountForm
           initial={{ minAmount, maxAmount }}
           onChange={(amounts) => {
-            onChange(amounts);
+            change(amounts);
             close();
           }}
         />

@@ -3,33 +3,32 @@ import { useState, type FormEvent } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
+import type { FilterState } from '../../ui/filter-bar.tsx';
 import { Popover } from '../../ui/popover.tsx';
+import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { useChange, useRead, type SavedView } from '../routes.ts';
-import { NO_FILTER, TransactionSearch } from './search.ts';
 import { text } from './views-text.ts';
 
 const NAME_CHARACTERS_MAX = 60;
 
 /** What everybody has. */
-const BUILT_IN: readonly (readonly [name: string, filter: Partial<TransactionSearch>])[] = [
+const BUILT_IN: readonly (readonly [name: string, filter: Search])[] = [
   [text.today, { range: 'today' }],
   [text.failedThisWeek, { range: 'week', status: 'FAILED' }],
-  [text.pendingLong, { range: '90d', status: 'PENDING', minAgeMinutes: 60, sort: 'createdAt' }],
+  [text.pendingLong, { range: '90d', status: 'PENDING', minAgeMinutes: '60', sort: 'createdAt' }],
   [text.held, { range: '90d', held: 'true' }],
 ];
 
-type Props = { search: TransactionSearch; onOpen: (filter: TransactionSearch) => void };
-
 /** Filters under a name: built in, the person's own, and those that others of the merchant share. */
-export function ViewMenu({ search, onOpen }: Props) {
+export function ViewMenu({ state }: { state: FilterState }) {
   return (
     <Popover button={text.views} icon="list" title={text.views}>
       {(close) => (
         <Views
-          search={search}
+          state={state}
           onOpen={(filter) => {
-            onOpen({ ...NO_FILTER, sort: undefined, ...filter });
+            state.only({ sort: undefined, ...filter });
             close();
           }}
         />
@@ -38,13 +37,7 @@ export function ViewMenu({ search, onOpen }: Props) {
   );
 }
 
-function Views({
-  search,
-  onOpen,
-}: {
-  search: TransactionSearch;
-  onOpen: (filter: Partial<TransactionSearch>) => void;
-}) {
+function Views({ state, onOpen }: { state: FilterState; onOpen: (filter: Search) => void }) {
   const saved = useRead('GET /api/portal/views', {});
   const views = saved.data?.data ?? [];
   return (
@@ -56,11 +49,11 @@ function Views({
           </li>
         ))}
         {views.map((view) => (
-          <ViewLine key={view.viewId} view={view} onOpen={() => onOpen(TransactionSearch.parse(view.filter))} />
+          <ViewLine key={view.viewId} view={view} onOpen={() => onOpen(searchOf(view.filter))} />
         ))}
       </ul>
       {saved.error && <Failed error={saved.error} retry={() => void saved.refetch()} />}
-      <SaveForm search={search} />
+      <SaveForm state={state} />
     </div>
   );
 }
@@ -109,23 +102,29 @@ function ViewLine({ view, onOpen }: { view: SavedView; onOpen: () => void }) {
   );
 }
 
+/** A saved filter as an address has it. */
+const searchOf = ({ minAgeMinutes, ...filter }: SavedView['filter']): Search => ({
+  ...filter,
+  minAgeMinutes: minAgeMinutes?.toString(),
+});
+
 /** Saves what the list shows now. */
-function SaveForm({ search }: { search: TransactionSearch }) {
+function SaveForm({ state: { chosen, search } }: { state: FilterState }) {
   const [name, setName] = useState('');
   const [shared, setShared] = useState(false);
   const [isTried, setTried] = useState(false);
   const create = useChange('POST /api/portal/views');
-  const { page: _page, limit: _limit, open: _open, ...filter } = search;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
     if (name.trim() === '') return;
-    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+    const { minAgeMinutes, ...parameters } = chosen;
+    const filter = { ...parameters, sort: search['sort'], minAgeMinutes: minAgeMinutes && Number(minAgeMinutes) };
     const onSuccess = (): void => {
       setName('');
       setTried(false);
     };
-    create.mutate({ body: { name: name.trim(), filter: given, shared } }, { onSuccess });
+    create.mutate({ body: { name: name.trim(), filter, shared } }, { onSuccess });
   };
   return (
     <form noValidate onSubmit={submit} className="flex flex-col gap-1 border-t border-line pt-2">
