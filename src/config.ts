@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
-import { productionProblems } from './providers/production-settings.ts';
-import { LIVE_CHANNELS, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
+import { LIVE_CHANNELS, productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
 
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';

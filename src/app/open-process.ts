@@ -1,14 +1,17 @@
+import { readFile } from 'node:fs/promises';
+
 import type { Config } from '../config.ts';
 import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
+import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
-import { openDatabase } from '../lib/db.ts';
+import { openDatabase, type Queryable } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
+import { listAccounts } from '../providers/credentials/queries.ts';
 import { createCredentialStore } from '../providers/credentials/store.ts';
-import { measureExpiries } from '../providers/expiry.ts';
+import { earliestCertificate, measureExpiries, providerExpiries, type Expiry } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
-import { readExpiries } from './expiries.ts';
 
 type Options = { name: 'api' | 'worker'; log: Logger; registry: Registry };
 
@@ -28,4 +31,39 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
   const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
   const close = async (): Promise<void> => void (await Promise.all([http.close(), db.destroy()]));
   return { db, databaseClock, clock, findProvider, close };
+}
+
+const CLIENT_CERTIFICATE = 'TEMPORAL_TLS_CLIENT_CERT_PATH';
+
+/** Where merchants' own credentials are. */
+type Stored = { db: Queryable; clock: Clock };
+
+/**
+ * When keys, certificates and credentials end: those of live providers in the settings, the client certificate for Temporal,
+ * which is read again each time, and merchants' own credentials. What has no known end is left out.
+ */
+export async function readExpiries(config: Config, stored: Stored): Promise<Expiry[]> {
+  const ends = await Promise.all([clientCertificate(config), ownCredentials(stored)]);
+  return [...providerExpiries(config.liveProviders), ...ends.flat()];
+}
+
+async function clientCertificate({ [CLIENT_CERTIFICATE]: path }: Config): Promise<Expiry[]> {
+  if (path === undefined) return [];
+  try {
+    return [{ what: CLIENT_CERTIFICATE, expiresAt: earliestCertificate(await readFile(path, 'utf8')) }];
+  } catch {
+    // Connecting to Temporal gives the reason.
+    return [];
+  }
+}
+
+/** Of each account of a merchant, the newest set in effect. */
+async function ownCredentials({ db, clock }: Stored): Promise<Expiry[]> {
+  try {
+    const accounts = await listAccounts(db, { at: clock() });
+    return accounts.flatMap(({ id, expiresAt }) => (expiresAt ? [{ what: id, expiresAt }] : []));
+  } catch {
+    // /readyz reports that the database does not respond.
+    return [];
+  }
 }

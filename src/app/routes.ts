@@ -146,7 +146,6 @@ type RouteParts = {
   clock: Clock;
 };
 
-/** The operators' routes of all slices. */
 export function operatorRoutesOf(
   parts: RouteParts & {
     store: DocumentStore;

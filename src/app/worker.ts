@@ -54,9 +54,8 @@ import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
-import { readExpiries } from './expiries.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
-import { openProcess } from './open-process.ts';
+import { openProcess, readExpiries } from './open-process.ts';
 
 export type RunningWorker = ReturnType<typeof startWorker>;
 

@@ -230,7 +230,6 @@ export async function readPeriod(
   );
 }
 
-/** The sums of a period's movements, by type. */
 export async function sumPeriod(db: Queryable, period: Period) {
   return rows<{ type: JournalKind; count: number; amountSantim: Santim }>(
     db,

@@ -1,6 +1,6 @@
 import { addisDay } from '../lib/dates.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { type AppError, invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -59,8 +59,6 @@ export function referenceConflict(holder: ExternalReference, field: string): App
   const issue = `"${reference}" was booked as ${bookedAs}, ${formatBirr(amountSantim)} ETB, on ${addisDay(at)} (${id})`;
   const isSettlement = id.startsWith('stl_');
   const advice = isSettlement ? "Look at the bank's statement again." : 'Where that is wrong, correct it first.';
-  return new AppError('DUPLICATE_REFERENCE', `${field} ${issue}. ${advice}`, {
-    details: [{ field, issue }],
-    existing: isSettlement ? { settlementId: id } : { receiptId: id },
-  });
+  const existing = isSettlement ? { settlementId: id } : { receiptId: id };
+  return invalid(field, issue, { code: 'DUPLICATE_REFERENCE', message: `${field} ${issue}. ${advice}`, existing });
 }

@@ -93,7 +93,6 @@ export const MovementSums = z
   })
   .meta({ id: 'BalanceMovementSums' });
 
-/** The movements that a query requests. */
 function readMovementFilter(scope: MerchantScope, query: MovementQuery, now: Date) {
   const { account, type: types = null, resourceId, startDate, endDate } = query;
   const isOfAllDays = query.allDays !== undefined || (resourceId !== undefined && !startDate && !endDate);

@@ -9,7 +9,6 @@ export type LedgerInvariant = { description: string; sql: string };
 /** A violated invariant: its first violation, and the number of them. */
 export type Violation = { check: string; about: string; journalId: string | null; count: number };
 
-/** The invariants of journals, entries and balances alone. */
 export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
   {
     description: 'the entries of each journal sum to zero',

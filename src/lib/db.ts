@@ -27,7 +27,6 @@ type Run = (statement: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult<unkno
 /** What runs SQL: a pool or a transaction. Raw SQL goes through {@link rows}. */
 export type Queryable = {
   isTransaction: boolean;
-  /** Runs one statement with pg. */
   run: Run;
   /** Knex on the same connections, for statements that depend on the input, and for Objection's models. */
   knex: () => Knex;
@@ -129,7 +128,6 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const ignore = (): void => {};
 
-/** Emits the statements that Knex runs. */
 function onKnexStatement(events: EventEmitter<DatabaseEvents>) {
   return (sql: string, values: readonly unknown[]) => events.emit('statement', { sql, values, rowCount: null });
 }

@@ -53,13 +53,13 @@ export class AppError extends Error {
   readonly status: number;
   readonly details: FieldIssue[];
   /** Ids of the existing resources, for DUPLICATE_REFERENCE. */
-  readonly existing: Record<string, string> | undefined;
+  readonly existing: Existing | undefined;
   readonly headers: Record<string, string>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { details?: FieldIssue[]; existing?: Record<string, string>; headers?: Record<string, string> } = {},
+    more: { details?: FieldIssue[]; existing?: Existing; headers?: Record<string, string> } = {},
   ) {
     super(message);
     this.code = code;
@@ -70,14 +70,20 @@ export class AppError extends Error {
   }
 }
 
+type Existing = Record<string, string>;
+
 /** The error of one field's value. Its message is "<field> <issue>" unless another is given. */
 export function invalid(
   field: string,
   issue: string,
-  { code = 'VALIDATION_ERROR', message }: { code?: ErrorCode; message?: string } = {},
+  { code = 'VALIDATION_ERROR', message, ...more }: { code?: ErrorCode; message?: string; existing?: Existing } = {},
 ): AppError {
-  return new AppError(code, message ?? `${field} ${issue}`, { details: [{ field, issue }] });
+  return new AppError(code, message ?? `${field} ${issue}`, { details: [{ field, issue }], ...more });
 }
+
+/** DUPLICATE_REFERENCE of one field's value, which an existing resource has. */
+export const duplicate = (field: string, issue: string, existing: Existing): AppError =>
+  invalid(field, issue, { code: 'DUPLICATE_REFERENCE', existing });
 
 /** The VALIDATION_ERROR of several fields. Its message lists all issues unless another is given. */
 export function invalidFields(

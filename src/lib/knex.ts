@@ -7,7 +7,6 @@ const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: tr
 
 const ignore = (): void => {};
 
-/** What Knex uses of a connection. */
 export type KnexConnection = {
   query: (statement: pg.QueryConfig, done: (error: Error, result: pg.QueryResult) => void) => void;
 };

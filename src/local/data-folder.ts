@@ -121,7 +121,6 @@ function tryLink(draft: string, lock: string): boolean {
 export type Ports = ReturnType<typeof createPorts>;
 
 type PortsOptions = {
-  /** The wanted ports of all services of this start. */
   wanted: Iterable<number>;
   /**
    * Holds a lock file per port, shared by all starts on this machine: a port is chosen long before anything listens on it,

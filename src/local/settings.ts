@@ -24,13 +24,11 @@ const PORTS = {
   TEMPORAL_UI_PORT: port(8233),
 };
 
-/** The settings of a local start, from which the others follow. */
 const Settings = z.object({
   MESKOT_MODE: z
     .literal('local', '"start" is for local use; in production run "migrate", "api" and "worker"')
     .optional(),
   MESKOT_DATA_DIR: optionalText,
-  /** The number of payments in new demo data. */
   MESKOT_DEMO_PAYMENTS: wholeNumber(0, 100_000).default(3_000),
   /** From one demo customer to the next; 0 for none. */
   MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: wholeNumber(0, 86_400).default(20),

@@ -52,7 +52,6 @@ export function createShutdown() {
     add: (service: Stoppable): void => void services.unshift(service),
     /** Servers are stopped after all services, at the same time. */
     addServer: (server: StoppableServer): void => void servers.push(server),
-    /** Stops everything; the same promise for every caller. */
     run,
     /** Resolves once a signal has come and everything has stopped. */
     afterSignal,

@@ -34,7 +34,6 @@ type CallbackResult = 'verified' | 'unverified' | 'refused';
 const COUNTED_RESULTS = ['verified', 'unverified', 'refused', 'unstored'] as const;
 type CountedResult = (typeof COUNTED_RESULTS)[number];
 
-/** The order of a callback address. */
 type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
 
 export type CallbackDeps = {
@@ -47,11 +46,9 @@ export type CallbackDeps = {
    * the outcome, or the attempt is paid.
    */
   onCallback: (order: CallbackOrder, callback: { verified: boolean }) => Promise<boolean>;
-  /** Limits calls to unknown addresses. */
   unknown: GuessLimit;
   /** The networks that a channel's provider calls from; none: any. */
   networksOf?: (at: At) => readonly string[];
-  /** Counts callbacks of orders. */
   count?: ((callback: Omit<At, keyof MerchantOrder> & { result: CountedResult }) => void) | undefined;
   log: Pick<Logger, 'info' | 'error'>;
 };

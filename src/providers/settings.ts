@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 import { isDay } from '../lib/dates.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
 /** The channels that a provider can be configured for; M-Pesa is announced only. */
@@ -114,7 +115,6 @@ const PARTS = {
 
 export type Credentials<C extends LiveChannel = LiveChannel> = z.output<(typeof PARTS)[C]['credentials']>;
 export type ProviderEndpoint<C extends LiveChannel = LiveChannel> = z.output<(typeof PARTS)[C]['endpoint']>;
-/** The schema of a channel's credentials. */
 export const credentialsOf = (channel: LiveChannel) => PARTS[channel].credentials;
 
 /** The destinations of payouts by a channel's protocol. */
@@ -155,7 +155,6 @@ export type LiveProvider<C extends LiveChannel = LiveChannel> = {
 };
 export type LiveProviders = { [C in LiveChannel]: LiveProvider<C> };
 
-/** The live providers from validated settings. */
 export function readLiveProviders(settings: Readonly<Record<string, unknown>>): LiveProviders {
   return {
     TELEBIRR: readLiveProvider('TELEBIRR', settings),
@@ -187,4 +186,39 @@ function readLiveProvider<C extends LiveChannel>(
   const connection = given(Connection) as ConnectionSettings;
   const payOut = payIn && { ...payIn, ...given(credentials, PAYOUT) };
   return { connection, endpoint, payIn, payOut, missing, missingService };
+}
+
+const PUBLISHED: ReadonlySet<unknown> = new Set([
+  SANDBOX_TELEBIRR.appKey,
+  SANDBOX_TELEBIRR.appSecret,
+  SANDBOX_TELEBIRR.merchantPublicKey,
+  SANDBOX_TELEBIRR.providerPublicKey,
+  ...[SANDBOX_CBE_BIRR, SANDBOX_AWASH].flatMap(({ token, hashKey }) => [token, hashKey]),
+]);
+
+/**
+ * What is wrong with validated settings of live providers in production, a sentence for each: an address without TLS, and
+ * a credential of the sandbox, which is published and which the simulator accepts.
+ */
+export function productionProblems(settings: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(PROVIDER_FIELDS).flatMap((name) => {
+    const value = settings[name];
+    if (typeof value !== 'string') return [];
+    if (name.endsWith('_URL') && new URL(value).protocol !== 'https:') return [`${name} must be https in production`];
+    return isPublished(value)
+      ? [`${name} must not be the sandbox's, which is published: set what the provider has issued`]
+      : [];
+  });
+}
+
+/** Whether a credential, or one of several keys, is the sandbox's. */
+export const isPublished = (value: string): boolean => valuesOf(value).some((one) => PUBLISHED.has(one));
+
+/** A private key is compared by its public key, and certificates by theirs, since both can be written in several ways. */
+function valuesOf(value: string): string[] {
+  try {
+    return pemBlocks(value).map((block) => createPublicKey(block).export({ type: 'spki', format: 'pem' }).toString());
+  } catch {
+    return [value];
+  }
 }

@@ -110,7 +110,6 @@ export function createTelebirrToken({ http, clock, timeoutMs }: ProviderDeps, co
   };
 }
 
-/** Resolves once the signal aborts. */
 async function outOfTime(signal: AbortSignal): Promise<Unknown> {
   if (!signal.aborted) await once(signal, 'abort');
   return { kind: 'unknown', reason: 'timeout', message: 'no token in time' };

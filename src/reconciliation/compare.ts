@@ -8,7 +8,6 @@ import { matchDay } from './match.ts';
 import { OPEN_DISCREPANCIES, STATEMENT_ERRORS } from './runs.ts';
 import type { ReconciliationStatus, SideSums } from './states.ts';
 
-/** `discrepancies`: the open discrepancies. */
 export type RunResult = { status: ReconciliationStatus; discrepancies: number };
 
 /**

@@ -1,5 +1,5 @@
 import { first, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
@@ -61,7 +61,7 @@ export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing:
   if (known.closedAt !== null && known.closedBy === closing.operatorId) return known;
   if (known.closedAt !== null) {
     const by = known.closedBy ?? 'a later comparison, which no longer found it';
-    throw new AppError('INVALID_STATE', `Discrepancy ${id} was already closed by ${by}.`);
+    throw invalidState(`Discrepancy ${id} was already closed by ${by}.`);
   }
   const closed = { closedAt: closing.at, closedBy: closing.operatorId, resolutionNote: closing.reason };
   await updateRow(trx, { table: 'reconciliation_discrepancy', id }, closed);
@@ -189,5 +189,5 @@ export async function lockDay(
     comparison,
   );
   if (latest) return latest;
-  throw new AppError('INVALID_STATE', `Comparison ${comparison.comparisonNo} was superseded by a later one.`);
+  throw invalidState(`Comparison ${comparison.comparisonNo} was superseded by a later one.`);
 }

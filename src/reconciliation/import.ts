@@ -1,5 +1,5 @@
 import { type Database, first, rows } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { found, invalidState } from '../lib/errors.ts';
 import type { FindProvider, ReadStatement, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
 import type { ChannelDay } from './workflow.ts';
 
@@ -39,7 +39,6 @@ export async function startImport(db: Database, reconciliationId: string, at: Da
   return found(started, 'reconciliation');
 }
 
-/** The import of one account's statement. */
 type StatementState = Import & {
   account: string;
   completedImportNo: number;
@@ -60,8 +59,7 @@ export async function importNextPage(deps: ImportDeps, run: Import): Promise<Imp
   const failuresMax = FAILURES_MAX + retries;
   const sql = 'SELECT * FROM reconciliation WHERE id = :reconciliationId';
   const day = found(await first<ChannelDay & Import>(deps.db, sql, { reconciliationId }), 'reconciliation');
-  if (day.importNo !== importNo)
-    throw new AppError('INVALID_STATE', `Import ${importNo} was superseded by a later one.`);
+  if (day.importNo !== importNo) throw invalidState(`Import ${importNo} was superseded by a later one.`);
   const statements = await readersOf(deps, day);
   const states = await openStatements(deps.db, run, [...statements.keys()]);
   const pages = states.reduce((sum, one) => sum + one.pages, 0);

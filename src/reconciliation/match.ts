@@ -1,5 +1,5 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { QUERYABLE_ATTEMPTS } from '../payments/states.ts';
 import type { StatementRow } from '../providers/provider.ts';
@@ -31,8 +31,7 @@ export async function matchDay(
   onPart: (found: FoundDiscrepancy[]) => Promise<void>,
 ): Promise<Sides> {
   const scope = await readScope(db, reconciliationId);
-  if (!scope.hasStatement)
-    throw new AppError('INVALID_STATE', 'The statement of this day was never imported completely.');
+  if (!scope.hasStatement) throw invalidState('The statement of this day was never imported completely.');
   const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n, unlistedAccounts: new Set() };
   for (let after: Position | undefined = START; after !== undefined;) {
     const matched: Match[] = await matchListed(db, scope, after);

@@ -2,6 +2,7 @@ import { addDays, addisDay } from '../lib/dates.ts';
 import { invalid } from '../lib/errors.ts';
 import { dayRange, ensureDaysInRange, type DayRange } from '../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
+import { ethiopianDate } from '../settlements/calendar/holidays.ts';
 
 /** Days, weeks from Monday, Gregorian months and quarters; or a custom range of days. */
 export const PERIODS = ['day', 'week', 'month', 'quarter', 'custom'] as const;
@@ -37,6 +38,12 @@ type Days = Pick<DayRange, 'startDate' | 'endDate'>;
 
 /** The range of days that were validated before. */
 export const rangeOf = ({ startDate, endDate }: Days): DayRange => dayRange(startDate, endDate);
+
+/** Two days (YYYY-MM-DD), in the Ethiopian calendar as well. */
+export function presentDays({ startDate, endDate }: Days) {
+  const [startDateEthiopian, endDateEthiopian] = [ethiopianDate(startDate), ethiopianDate(endDate)];
+  return { startDate, endDate, startDateEthiopian, endDateEthiopian };
+}
 
 /** Splits a range into parts of at most `daysMax` days. */
 export function inParts(range: DayRange, daysMax: number): DayRange[] {

@@ -37,8 +37,7 @@ export async function requestReport(
     scopeOf(scope),
   );
   if (pending && pending.count >= PENDING_MAX) {
-    const message = `${pending.count} reports are pending: wait until one is complete, or cancel one.`;
-    throw invalidState(message);
+    throw invalidState(`${pending.count} reports are pending: wait until one is complete, or cancel one.`);
   }
   const filter = { ...scopeOf(scope), range, statuses, channel, narrowing };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);

@@ -118,7 +118,6 @@ export const Report = z
   })
   .meta({ id: 'Report' });
 
-/** The fields of a report that is READY. */
 export const readyReport = { ...state, ...file, status: z.literal('READY'), completedAt: instant };
 
 /** The public report; unknown fields are removed by its schema. The link is removed with the file. */
@@ -183,7 +182,6 @@ const PaymentSums = z.object({
   net: amount('The amount credited to the balance: gross - fee - feeTax'),
 });
 
-/** Sums of withdrawals or settlements. */
 const PayoutSums = PaymentSums.extend({
   gross: amount(
     'The amount paid out, as posted to the ledger: for SUCCESS and COMPLETED, paidAmount where another amount was paid than requested; otherwise 0. A payout that failed, was rejected or was cancelled is not charged; one that is REVERSED, or FAILED after the bank returned it, is credited back with its fee',

@@ -5,8 +5,8 @@ import type { Database } from '../lib/db.ts';
 import { ensureDaysInRange, dayRange } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { groupTransactionsByDay } from '../payments/export.ts';
-import { ethiopianDate, toEthiopian } from '../settlements/calendar/holidays.ts';
-import { inParts } from './period.ts';
+import { toEthiopian } from '../settlements/calendar/holidays.ts';
+import { inParts, presentDays } from './period.ts';
 import { inSnapshot } from './queries.ts';
 import type { SeriesQuery } from './schema.ts';
 import { ZONE } from './sources/columns.ts';
@@ -37,12 +37,8 @@ type Keyed = Sums & { key: string | null };
 export async function readSeries(db: Database, scope: MerchantScope, query: z.output<typeof SeriesQuery>) {
   const { startDate, endDate, interval, by } = query;
   ensureDaysInRange(query, DAYS_MAX);
-  const filter = listOfTransactions({
-    ...scopeOf(scope),
-    range: dayRange(startDate, endDate),
-    statuses: null,
-    channel: null,
-  });
+  const range = dayRange(startDate, endDate);
+  const filter = listOfTransactions({ ...scopeOf(scope), range, statuses: null, channel: null });
   return inSnapshot(db, async (trx, asOf) => {
     const byDay = new Map<string, Keyed[]>();
     for (const range of inParts(filter.range, PART_DAYS)) {
@@ -63,19 +59,12 @@ export async function readSeries(db: Database, scope: MerchantScope, query: z.ou
       environment: scope.environment,
       asOf,
       ...groupsOf([...byDay.keys()]),
-      series: [...intervals.values()].map((days) => ({ ...presentDays(days), ...groupsOf(days) })),
+      series: [...intervals.values()].map((days) => ({
+        ...presentDays({ startDate: days[0] ?? '', endDate: days.at(-1) ?? '' }),
+        ...groupsOf(days),
+      })),
     };
   });
-}
-
-function presentDays(days: string[]) {
-  const [startDate = '', endDate = ''] = [days[0], days.at(-1)];
-  return {
-    startDate,
-    endDate,
-    startDateEthiopian: ethiopianDate(startDate),
-    endDateEthiopian: ethiopianDate(endDate),
-  };
 }
 
 /** Sums of all, and by key. */

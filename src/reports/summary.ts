@@ -1,8 +1,7 @@
 import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { ethiopianDate } from '../settlements/calendar/holidays.ts';
-import { inParts, readPeriod, type RequestedPeriod } from './period.ts';
+import { inParts, presentDays, readPeriod, type RequestedPeriod } from './period.ts';
 import { inSnapshot } from './queries.ts';
 import { ZONE } from './sources/columns.ts';
 import { addUp, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
@@ -25,13 +24,9 @@ export async function summarise(
       groupsOf('withdrawals'),
       groupsOf('settlements'),
     ]);
-    const { startDate, endDate } = range;
     return {
       period: requested.period,
-      startDate,
-      endDate,
-      startDateEthiopian: ethiopianDate(startDate),
-      endDateEthiopian: ethiopianDate(endDate),
+      ...presentDays(range),
       timeZone: ZONE,
       currency: 'ETB',
       environment: scope.environment,
@@ -60,7 +55,6 @@ async function groupInParts(trx: Queryable, filter: ReportFilter, { group }: Lis
   return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
 }
 
-/** Groups, and the sums of all. */
 export function presentGroups(groups: readonly Group[]) {
   return {
     total: presentSums(addUp(groups)),

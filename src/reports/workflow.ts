@@ -8,7 +8,6 @@ import type { WorkItemSource } from '../outbox/work-items.ts';
 /** The input of `workflows/report.ts`: ids only. */
 export type ReportInput = { reportId: string; merchantId: string; environment: Environment };
 
-/** Each report has one workflow, under this id for life. */
 export function reportWorkflowId(reportId: string): string {
   return `report-${reportId}`;
 }
@@ -53,7 +52,6 @@ const COUNT = `
               AS double precision) AS oldest
   FROM report WHERE status IN ('QUEUED', 'RUNNING')`;
 
-/** Gauges of pending reports, measured at each scrape. */
 export function measureReports(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

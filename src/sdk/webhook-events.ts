@@ -140,7 +140,6 @@ type Envelope<Name extends string, Data> = {
   signature: string;
 };
 
-/** One envelope for each name. */
 type EventsOf<Names extends string, Data> = { [Name in Names]: Envelope<Name, Data> }[Names];
 
 /** The events of this version. New types are added without a new version: have a default branch. */

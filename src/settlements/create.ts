@@ -4,7 +4,7 @@ import { post } from '../ledger/post.ts';
 import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { first, insertRow, type Trx } from '../lib/db.ts';
-import { AppError, invalid } from '../lib/errors.ts';
+import { type AppError, duplicate, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
@@ -84,10 +84,7 @@ function ensureSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
   const isSame = row.isFullBalance ? wanted.amount === 'all' : row.amountSantim === wanted.amount;
   if (isSame) return row;
   const issue = `"${wanted.requestId}" was used before for another settlement, ${row.id}; use a new one`;
-  throw new AppError('DUPLICATE_REFERENCE', `requestId ${issue}`, {
-    details: [{ field: 'requestId', issue }],
-    existing: { settlementId: row.id },
-  });
+  throw duplicate('requestId', issue, { settlementId: row.id });
 }
 
 /** AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM; null within the limit. */

@@ -20,7 +20,6 @@ export async function readSettlementLimit(
   return limit;
 }
 
-/** A limit as the API returns it. */
 export function presentLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
   return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
 }

@@ -1,3 +1,6 @@
+import { z } from 'zod';
+
+import type { AuditContext } from '../access/audit.ts';
 import {
   actionLinks,
   operatorListRoute,
@@ -13,13 +16,14 @@ import { BANKS } from '../lib/banks.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toSantim } from '../lib/money.ts';
 import { readDayRange } from '../lib/pagination.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/operations.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
+import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { importBankFile } from './bank-file.ts';
 import * as bank from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
@@ -35,15 +39,11 @@ type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction; wo
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {
-  return [
-    ...queryRoutes(deps),
-    ...reviewRoutes(),
-    ...bankRoutes(),
-    ...lateCreditRoutes(),
-    bankFileRoute(deps),
-    ...limitRoutes(deps),
-  ];
+  return [...queryRoutes(deps), ...reviewRoutes(), ...bankRoutes(), bankFileRoute(deps), ...limitRoutes(deps)];
 }
+
+/** The commands, as the last part of their path; `settlement.` and this is their action. */
+type SettlementCommand = (typeof LINKS)[SettlementStatus][number] | 'book-credit' | 'dismiss-credit';
 
 /** The commands that each status allows. */
 const LINKS = {
@@ -103,119 +103,112 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
   ];
 }
 
-/** What every command declares. The CLI shows the settlement and asks for confirmation. */
-const command = (verb: string) => ({
-  cli: { name: `settlements ${verb}`, confirm: '/api/ops/settlements/{settlementId}' } as const,
-  params: schema.OperatorParams,
-  responses: { 200: schema.OperatorSettlement },
-  errors: ['INVALID_STATE' as const],
-});
+/** The parts of {@link commandRoute} in which commands differ. `issue`: why nothing is booked, for a 202. */
+type Command<Body extends z.ZodType> = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  body: Body;
+  responses?: Route['responses'];
+  errors?: ErrorCode[];
+  run: (tx: UnitOfWork, id: string, command: AuditContext & z.output<Body>) => Promise<TransitionResult>;
+  issue?: (settlement: SettlementRow, body: z.output<Body>) => string | null;
+};
 
-/** `issue`: why nothing is booked, for a 202. */
-function changed(result: TransitionResult, issue: string | null = null) {
-  const { settlement } = result;
-  return {
-    status: issue === null ? 200 : 202,
-    message: issue ?? `Settlement is ${settlement.status}`,
-    data: presentForOperators(settlement),
-    audit: settlementAudit(result),
-  };
+/** A command by its last part of the path, and its verb in the CLI, which shows the settlement and asks for confirmation. */
+function commandRoute<Body extends z.ZodType<object>>(
+  name: SettlementCommand,
+  verb: string,
+  { run, issue = () => null, errors = [], ...command }: Command<Body>,
+): Route {
+  return operatorRoute(`POST /api/ops/settlements/:settlementId/${name}`, {
+    responses: { 200: schema.OperatorSettlement },
+    ...command,
+    cli: { name: `settlements ${verb}`, confirm: '/api/ops/settlements/{settlementId}' },
+    action: `settlement.${name}`,
+    params: schema.OperatorParams,
+    errors: ['INVALID_STATE', ...errors],
+    run: async (context, { params, body }) => {
+      const result = await run(context.tx, params.settlementId, { ...context, ...body });
+      const { settlement } = result;
+      const problem = issue(settlement, body);
+      return {
+        status: problem === null ? 200 : 202,
+        message: problem ?? `Settlement is ${settlement.status}`,
+        data: presentForOperators(settlement),
+        audit: settlementAudit(result),
+      };
+    },
+  });
 }
 
 function reviewRoutes(): Route[] {
   return [
-    operatorRoute('POST /api/ops/settlements/:settlementId/approve', {
-      ...command('approve'),
+    commandRoute('approve', 'approve', {
       operationId: 'opsApproveSettlement',
       summary: 'Approve a settlement; in live the operator behind the request cannot',
-      action: 'settlement.approve',
       body: OptionalReason,
-      run: async (context, { params }) => changed(await approveSettlement(context.tx, params.settlementId, context)),
+      run: approveSettlement,
     }),
-    operatorRoute('POST /api/ops/settlements/:settlementId/reject', {
-      ...command('reject'),
+    commandRoute('reject', 'reject', {
       operationId: 'opsRejectSettlement',
       summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
-      action: 'settlement.reject',
       body: Reason,
-      run: async (context, { params, body }) =>
-        changed(await rejectSettlement(context.tx, params.settlementId, { ...context, ...body })),
+      run: rejectSettlement,
     }),
   ];
 }
 
 function bankRoutes(): Route[] {
   return [
-    operatorRoute('POST /api/ops/settlements/:settlementId/sent', {
-      ...command('mark-sent'),
+    commandRoute('sent', 'mark-sent', {
       operationId: 'opsSettlementSent',
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
       description: 'In live the operator who approved it cannot send it.',
-      action: 'settlement.sent',
       body: schema.SettlementSent,
-      run: async (context, { params, body }) =>
-        changed(await bank.markSent(context.tx, params.settlementId, { ...context, ...body })),
+      run: bank.markSent,
     }),
-    operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
-      ...command('mark-credited'),
+    commandRoute('credited', 'mark-credited', {
       operationId: 'opsSettlementCredited',
       summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
       description:
         'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
-      action: 'settlement.credited',
       body: schema.SettlementCredited,
       responses: { 200: schema.OperatorSettlement, 202: schema.OperatorSettlement },
-      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
-      run: async (context, { params, body: { creditedOn, amount, bankReference } }) => {
+      errors: ['DUPLICATE_REFERENCE'],
+      run: async (tx, id, { creditedOn, amount, ...credit }) => {
         const amountSantim = amount === undefined ? undefined : toSantim(amount);
-        const credit = { bankReference, creditedAt: startOfAddisDay(creditedOn), amountSantim };
-        const result = await bank.markCredited(context.tx, params.settlementId, { ...context, ...credit });
-        return changed(result, bank.lateCreditIssue(result.settlement, bankReference));
+        return bank.markCredited(tx, id, { ...credit, creditedAt: startOfAddisDay(creditedOn), amountSantim });
       },
+      issue: (settlement, { bankReference }) => bank.lateCreditIssue(settlement, bankReference),
     }),
-    operatorRoute('POST /api/ops/settlements/:settlementId/failed', {
-      ...command('mark-failed'),
+    commandRoute('failed', 'mark-failed', {
       operationId: 'opsSettlementFailed',
       summary: 'Record that the bank has not credited a settlement: its money is available again',
-      action: 'settlement.failed',
       body: schema.SettlementFailed,
-      run: async (context, { params, body }) =>
-        changed(await bank.markFailed(context.tx, params.settlementId, { ...context, ...body })),
+      run: bank.markFailed,
     }),
-    operatorRoute('POST /api/ops/settlements/:settlementId/returned', {
-      ...command('mark-returned'),
+    commandRoute('returned', 'mark-returned', {
       operationId: 'opsSettlementReturned',
       summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
       description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
-      action: 'settlement.returned',
       body: schema.SettlementReturned,
-      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
-      run: async (context, { params, body }) =>
-        changed(await bank.markReturned(context.tx, params.settlementId, { ...context, ...body })),
+      errors: ['DUPLICATE_REFERENCE'],
+      run: bank.markReturned,
     }),
-  ];
-}
-
-function lateCreditRoutes(): Route[] {
-  return [
-    operatorRoute('POST /api/ops/settlements/:settlementId/book-credit', {
-      ...command('accept-late-credit'),
+    commandRoute('book-credit', 'accept-late-credit', {
       operationId: 'opsBookLateCredit',
       summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
-      action: 'settlement.book-credit',
       body: Reason,
-      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
-      run: async (context, { params }) => changed(await bank.bookLateCredit(context.tx, params.settlementId, context)),
+      errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
+      run: bank.bookLateCredit,
     }),
-    operatorRoute('POST /api/ops/settlements/:settlementId/dismiss-credit', {
-      ...command('dismiss-late-credit'),
+    commandRoute('dismiss-credit', 'dismiss-late-credit', {
       operationId: 'opsDismissLateCredit',
       summary:
         'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
-      action: 'settlement.dismiss-credit',
       body: Reason,
-      run: async (context, { params, body }) =>
-        changed(await bank.dismissLateCredit(context.tx, params.settlementId, { ...context, ...body })),
+      run: bank.dismissLateCredit,
     }),
   ];
 }

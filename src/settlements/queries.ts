@@ -91,7 +91,6 @@ export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
   return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
 }
 
-/** Filters of the merchant's list. */
 export type SettlementFilter = PayoutFilter<SettlementStatus>;
 
 /** Settlements, newest first: of a merchant, or of all. */

@@ -2,18 +2,23 @@ import { z } from 'zod';
 
 import { changedFields } from '../http/audit.ts';
 import { actorOf, readRoute, writeRoute, type Route } from '../http/route.ts';
+import { readBalance } from '../ledger/balance.ts';
+import { readEffectiveRule } from '../ledger/fees.ts';
+import { quotePayout } from '../ledger/quote.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Database } from '../lib/db.ts';
+import type { Database, Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
-import { scopeOf } from '../lib/scope.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
-import { createSettlement } from './create.ts';
+import { readUsableAccount } from './bank-account/account.ts';
+import { readSettlementDates } from './calendar/operations.ts';
+import { createSettlement, largestAmount, limitError, nothingToSettle } from './create.ts';
 import { advanceSettlement, cancelSettlement } from './decide.ts';
 import { presentLimit, readSettlementLimit } from './limit.ts';
 import { presentSettlement, readStatement } from './present.ts';
 import { findSettlement, listSettlements } from './queries.ts';
-import { quoteSettlement } from './quote.ts';
 import * as schema from './schema.ts';
 
 export type SettlementRouteDeps = { db: Database; clock: Clock };
@@ -169,4 +174,35 @@ function advanceRoute({ clock }: SettlementRouteDeps): Route {
       return { message: `Settlement is ${settlement.status}`, data: presentSettlement(settlement) };
     },
   });
+}
+
+/** The fee and the expected days of a settlement requested now, and the errors it would get. Writes nothing. */
+async function quoteSettlement(
+  db: Queryable,
+  scope: MerchantScope,
+  { amount, at }: { amount: Santim | 'all'; at: Date },
+) {
+  const [accountError, dates, limit, rule, { availableSantim }] = await Promise.all([
+    readUsableAccount(db, scope, at).then(() => null, asAppError),
+    readSettlementDates(db, at),
+    readSettlementLimit(db, scope.merchantId),
+    readEffectiveRule(db, { merchantId: scope.merchantId, channel: null, direction: 'SETTLEMENT', at }),
+    readBalance(db, scope),
+  ]);
+  const isAll = amount === 'all';
+  const amountSantim = isAll ? largestAmount(rule, availableSantim) : amount;
+  const amountError = amountSantim === 0n ? nothingToSettle(availableSantim) : limitError(limit, amountSantim, isAll);
+  return {
+    ...quotePayout('settlement', { amountSantim, rule, availableSantim }, [accountError, amountError]),
+    effectiveDate: dates.effectiveDate,
+    earliestExpected: dates.expectedFrom,
+    expectedBy: dates.expectedUntil,
+    dateReasons: dates.skippedDays,
+    limits: presentLimit(limit),
+  };
+}
+
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  throw error;
 }

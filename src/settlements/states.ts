@@ -32,7 +32,6 @@ export function isOpen(status: SettlementStatus): status is (typeof OPEN_STATUSE
   return (OPEN_STATUSES as readonly SettlementStatus[]).includes(status);
 }
 
-/** The open states that lead to a status. */
 export function statusesBefore(to: SettlementStatus): SettlementStatus[] {
   return OPEN_STATUSES.filter((from) => (SETTLEMENT_TRANSITIONS[from] as readonly SettlementStatus[]).includes(to));
 }

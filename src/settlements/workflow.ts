@@ -25,7 +25,6 @@ export function settlementWorkflow({ settlementId, merchantId, environment }: Se
   return { workflowType: 'settlement', priority: 'money', workflowId, input } as const;
 }
 
-/** The outbox message that signals a settlement's workflow. */
 export function settlementMessage(settlementId: string, signal: SettlementSignal): OutboxMessage {
   const workflowId = settlementWorkflowId(settlementId);
   return { kind: 'signal', workflowType: 'settlement', workflowId, signal, priority: 'money' };

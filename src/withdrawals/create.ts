@@ -6,7 +6,7 @@ import { reservePosting } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, insertSql } from '../lib/db.ts';
-import { AppError, found, invalid } from '../lib/errors.ts';
+import { duplicate, found, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -97,10 +97,7 @@ function ensureSame(row: WithdrawalRow, request: NewWithdrawal): WithdrawalRow {
     row.reason === (request.reason ?? null);
   if (isSame) return row;
   const issue = `"${request.requestId}" was used before for another withdrawal, ${row.id}; use a new one`;
-  throw new AppError('DUPLICATE_REFERENCE', `requestId ${issue}`, {
-    details: [{ field: 'requestId', issue }],
-    existing: { withdrawalRequestId: row.id },
-  });
+  throw duplicate('requestId', issue, { withdrawalRequestId: row.id });
 }
 
 function ensureChannelUsable(

@@ -123,7 +123,6 @@ export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }
 
-/** Filters of the merchant's list. */
 export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & { channel?: string | undefined };
 
 /** Withdrawals, newest first: of one merchant, or for operators of all. */
@@ -152,7 +151,6 @@ const EXPORTED = [
 /** `destination`: the last four digits of the phone, or of the account after its bank. */
 type ExportedRow = Pick<WithdrawalRow, (typeof EXPORTED)[number]> & { destination: string };
 
-/** A withdrawal as reports list it. */
 export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
 
 /** The withdrawals of the list, for reports. */

@@ -114,8 +114,7 @@ function ensureWaited({ row, cases, at }: Subject, { outcome }: Decision): void 
   const since = row.status === 'PENDING' ? row.submittedAt : row.completedAt;
   if (since === null || at.getTime() - since.getTime() >= DECISION_DELAY_MS) return;
   const from = new Date(since.getTime() + DECISION_DELAY_MS).toISOString();
-  const issue = `The provider may still report another outcome: ${outcome} is accepted from ${from} on.`;
-  throw invalidState(issue);
+  throw invalidState(`The provider may still report another outcome: ${outcome} is accepted from ${from} on.`);
 }
 
 /** Paid under a reference of its own, and not more than was requested or the provider has reported. */

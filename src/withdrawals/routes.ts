@@ -35,21 +35,26 @@ export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
   return [...commandRoutes(deps), ...queryRoutes(deps), limitsRoute(deps), quoteRoute(deps)];
 }
 
+const READ = { tag: 'Withdrawals', auth: { by: 'key', scope: 'withdrawals:read' } } as const;
+const WRITE = {
+  tag: 'Withdrawals',
+  auth: { by: 'key', scope: 'withdrawals:write' },
+  serialize: 'merchantBalance',
+} as const;
+
 function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
   return [
     writeRoute('POST /api/checkout/withdrawal', {
+      ...WRITE,
       operationId: 'createWithdrawal',
       audit: 'withdrawal.create',
       stepUp: 'live',
-      tag: 'Withdrawals',
       summary: 'Request a withdrawal; its money is reserved at once, and it is PENDING until it is paid or has failed',
       description:
         'Idempotent by requestId, without an expiry: a repeat with the same body returns the same withdrawal with 200. ' +
         'Concurrent requests of one merchant are queued; where the queue is full the response is 429. ' +
         'From the amount of the policy of the merchant on it is AWAITING_CONFIRMATION until another person confirms it in the portal.',
-      auth: { by: 'key', scope: 'withdrawals:write' },
       rateLimit: 'burst',
-      serialize: 'merchantBalance',
       body: schema.NewWithdrawal,
       responses: { 200: schema.Withdrawal, 202: schema.Withdrawal },
       errors: [
@@ -71,12 +76,10 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       },
     }),
     writeRoute('POST /api/checkout/withdrawal/:withdrawalId/cancel', {
+      ...WRITE,
       operationId: 'cancelWithdrawal',
       audit: 'withdrawal.cancel',
-      tag: 'Withdrawals',
       summary: 'Cancel a withdrawal that was not sent yet',
-      auth: { by: 'key', scope: 'withdrawals:write' },
-      serialize: 'merchantBalance',
       params: schema.WithdrawalParams,
       responses: { 200: schema.Withdrawal },
       errors: ['INVALID_STATE'],
@@ -99,10 +102,9 @@ function auditOf(created: ReturnType<typeof presentWithdrawal>): AuditedFields {
 function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
   return [
     readRoute('GET /api/checkout/withdrawal', {
+      ...READ,
       operationId: 'listWithdrawals',
-      tag: 'Withdrawals',
       summary: 'Withdrawals of a range of days, newest first',
-      auth: { by: 'key', scope: 'withdrawals:read' },
       query: schema.WithdrawalListQuery,
       responses: { 200: z.array(schema.Withdrawal) },
       paginated: true,
@@ -115,10 +117,9 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       },
     }),
     readRoute('GET /api/checkout/withdrawal/:withdrawalId', {
+      ...READ,
       operationId: 'getWithdrawal',
-      tag: 'Withdrawals',
       summary: 'One withdrawal with its timeline',
-      auth: { by: 'key', scope: 'withdrawals:read' },
       params: schema.WithdrawalParams,
       responses: { 200: schema.WithdrawalDetail },
       handle: async ({ caller, params }) => {
@@ -127,10 +128,9 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       },
     }),
     readRoute('GET /api/checkout/withdrawal/verify/:withdrawal_requestID', {
+      ...READ,
       operationId: 'verifyWithdrawal',
-      tag: 'Withdrawals',
       summary: "A withdrawal's status; queries the provider if the last query is more than 30 s ago",
-      auth: { by: 'key', scope: 'withdrawals:read' },
       params: schema.VerifyParams,
       responses: { 200: schema.WithdrawalDetail },
       handle: async ({ caller, params }) => {
@@ -152,10 +152,9 @@ async function presentWithTimeline(db: Database, row: WithdrawalRow) {
 
 function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
   return readRoute('GET /api/checkout/limits', {
+    ...READ,
     operationId: 'listLimits',
-    tag: 'Withdrawals',
     summary: 'The limits of each channel, in and out: per payment, per day, and what is left today',
-    auth: { by: 'key', scope: 'withdrawals:read' },
     responses: { 200: z.array(schema.ChannelLimits) },
     handle: async ({ caller }) => {
       const scope: MerchantScope = scopeOf(caller);
@@ -177,12 +176,11 @@ function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
 
 function quoteRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
   return readRoute('GET /api/checkout/withdrawal/quote', {
+    ...READ,
     operationId: 'quoteWithdrawal',
-    tag: 'Withdrawals',
     summary: 'The fee of a withdrawal requested now, what is left today, and why it would be rejected',
     description:
       'Creates nothing, and holds nothing: fee, limits and balance may differ a moment later. A withdrawal is sent at once unless a second person has to confirm it, or it is under review.',
-    auth: { by: 'key', scope: 'withdrawals:read' },
     query: schema.WithdrawalQuoteQuery,
     responses: { 200: schema.WithdrawalQuote },
     handle: async ({ caller, query: { channel, amount: amountSantim } }) => {

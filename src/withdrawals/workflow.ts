@@ -8,7 +8,6 @@ export type WithdrawalInput = MerchantScope & { withdrawalId: string; channel: s
 /** Why a withdrawal's workflow is signalled; each signal means "read the row again". */
 export type WithdrawalSignal = 'confirmed' | 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
 
-/** One workflow for each withdrawal, under this id for life. */
 export function withdrawalWorkflowId(withdrawalId: string): string {
   return `withdrawal-${withdrawalId}`;
 }

@@ -15,13 +15,11 @@ import {
   totalDebit,
   type Payout,
   type Posting,
-} from '../../src/ledger/postings.ts';
-import {
   receiptPosting,
   allocationPosting,
   type BankReceipt,
   type AllocationOutcome,
-} from '../../src/ledger/receipt-postings.ts';
+} from '../../src/ledger/postings.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 
 /** A step; numbers select one of the existing items, so that any of them is valid. */

@@ -13,8 +13,8 @@ import {
   reversalPosting,
   type Payout,
   type Posting,
+  receiptPosting,
 } from '../../src/ledger/postings.ts';
-import { receiptPosting } from '../../src/ledger/receipt-postings.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

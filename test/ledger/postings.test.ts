@@ -10,8 +10,9 @@ import {
   suspenseReturnedPosting,
   type Payout,
   type Posting,
+  allocationPosting,
+  receiptPosting,
 } from '../../src/ledger/postings.ts';
-import { allocationPosting, receiptPosting } from '../../src/ledger/receipt-postings.ts';
 
 const SCOPE = { merchantId: 'mrc_1', environment: 'sandbox' } as const;
 const FEE = { feeSantim: 5n, feeTaxSantim: 1n };

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readExpiries } from '../../src/app/expiries.ts';
+import { readExpiries } from '../../src/app/open-process.ts';
 import { readConfig, type Variables } from '../../src/config.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';

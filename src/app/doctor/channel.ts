@@ -1,8 +1,17 @@
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import { startOfAddisDay } from '../../lib/dates.ts';
+import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
 import { checkAccount, PROVIDER_NAMES } from '../../providers/account-check.ts';
-import { type LiveChannel, PROVIDER_FIELDS, settingOf } from '../../providers/settings.ts';
+import {
+  type Credentials,
+  type LiveChannel,
+  pemBlocks,
+  PROVIDER_FIELDS,
+  type ProviderEndpoint,
+  settingOf,
+} from '../../providers/settings.ts';
 import {
   check,
   type DoctorParts,
@@ -13,9 +22,9 @@ import {
   ofValidity,
   ok,
   type Result,
+  warning,
   wrong,
 } from './check.ts';
-import { checkPrivateKey, checkProviderKeys } from './keys.ts';
 import { isGiven, lacksAccount } from './own-accounts.ts';
 import { checkCallback } from './public-address.ts';
 import { ask, checkCertificate, type HttpReply, type NetworkFailure, ofNetworkFailure, serverOf } from './reach.ts';
@@ -153,4 +162,63 @@ async function queryResult(parts: ChannelParts, { prefix, isPayout, skewSeconds 
   if (outcome === 'OK') return ok(found);
   const isClock = outcome === 'REFUSED' && isSkewed(skewSeconds);
   return wrong(found, isClock ? `Set the clock first: see "${channel} clock". ${next}` : next);
+}
+
+const RSA_BITS_MIN = 2_048;
+const MAKE_ONE = 'Make a new pair (openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048)';
+
+/** Our private key: its kind and size, and that its own public half verifies what it signs. */
+function checkPrivateKey(
+  { merchantPrivateKey }: Credentials<'TELEBIRR'>,
+  { signatureScheme: scheme }: ProviderEndpoint<'TELEBIRR'>,
+  setting: string,
+): Result {
+  const key = createPrivateKey(merchantPrivateKey);
+  const next = `${MAKE_ONE}, have Ethio telecom register its public half, and set ${setting}.`;
+  const weakness = weaknessOf(key);
+  if (weakness !== null) return wrong(`${setting} ${weakness}.`, next);
+  const message = { nonce_str: 'doctor', timestamp: '0' };
+  const signed = { ...message, sign: signTelebirr(message, { key, scheme }) };
+  if (!verifyTelebirr(signed, { key: createPublicKey(key), scheme })) {
+    return wrong(`The public half of ${setting} does not verify what it signs.`, next);
+  }
+  return ok(`${setting} has ${sizeOf(key)} bits, and its public half verifies what it signs (${scheme}).`);
+}
+
+/** telebirr's public keys: their kind and size, the end of certificates, and that none is ours. */
+function checkProviderKeys(
+  { providerPublicKey }: ProviderEndpoint<'TELEBIRR'>,
+  ourKeys: readonly string[],
+  now: Date,
+): Result[] {
+  const setting = 'TELEBIRR_PROVIDER_PUBLIC_KEY';
+  const blocks = pemBlocks(providerPublicKey);
+  const ours = ourKeys.map((pem) => fingerprintOf(createPublicKey(createPrivateKey(pem))));
+  if (blocks.some((block) => ours.includes(fingerprintOf(createPublicKey(block))))) {
+    const found = `${setting} is the public half of our own private key, so no callback of telebirr would be verified.`;
+    return [wrong(found, 'Set it to the public key that Ethio telecom has issued; ours is what they register.')];
+  }
+  const results = blocks.map((block): Result => {
+    const weakness = weaknessOf(createPublicKey(block));
+    if (weakness !== null) return wrong(`${setting} ${weakness}.`, 'Compare it with what Ethio telecom has issued.');
+    if (!block.includes('BEGIN CERTIFICATE')) return ok(`${setting} has ${sizeOf(createPublicKey(block))} bits.`);
+    const next = `Ask Ethio telecom for its new certificate, and put it below the old one in ${setting}.`;
+    return ofValidity(`The certificate in ${setting}`, new X509Certificate(block), { now, next });
+  });
+  // While telebirr replaces its key, the old certificate may end.
+  const isReplaced = results.some(({ status }) => status === 'ok');
+  return results.map((result) =>
+    isReplaced && result.status === 'wrong' ? warning(result.found, `Remove it from ${setting}.`) : result,
+  );
+}
+
+const sizeOf = (key: KeyObject): number => key.asymmetricKeyDetails?.modulusLength ?? 0;
+
+function weaknessOf(key: KeyObject): string | null {
+  if (key.asymmetricKeyType !== 'rsa') return `must be an RSA key, but is ${key.asymmetricKeyType}`;
+  return sizeOf(key) < RSA_BITS_MIN ? `has ${sizeOf(key)} bits, fewer than ${RSA_BITS_MIN}` : null;
+}
+
+function fingerprintOf(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'der' }).toString('base64');
 }

@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto';
+
 import { createKey, createOperatorKey, isValidKey } from '../../access/api-keys.ts';
 import type { AuditContext } from '../../access/audit.ts';
 import { runAudited } from '../../access/operator-route.ts';
 import { createOperator } from '../../access/operators.ts';
+import { hashPassword, isPassword } from '../../access/users/passwords.ts';
+import { changeUser, createUser, findUserByEmail, setMembership } from '../../access/users/users.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
@@ -31,8 +35,7 @@ import {
   rotateSecret,
 } from '../../webhooks/subscriptions/operations.ts';
 import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
-import { ABYSSINIA, DEMO_KEY_ID, DEMO_OPERATORS, type DemoMerchant, NEW_SHOP } from './demo.ts';
-import { recallPeople } from './people.ts';
+import { ABYSSINIA, DEMO_KEY_ID, DEMO_OPERATORS, DEMO_PEOPLE, type DemoMerchant, NEW_SHOP } from './demo.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
 
@@ -141,7 +144,6 @@ export async function createDemoOperators(trx: Trx): Promise<void> {
   for (const operator of DEMO_OPERATORS) await createOperator(trx, operator);
 }
 
-/** The audit context of the first demo operator's past actions. */
 export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
   return { tx, operatorId: FIRST_OPERATOR.id, requestId: newId('req', at.getTime()), at };
 }
@@ -172,6 +174,29 @@ export async function recallCredentials(
     secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, SECOND_OPERATOR.id),
     portalPassword: await recallPeople(db, previous.portalPassword),
   };
+}
+
+const PASSWORD_BYTES = 12;
+
+/**
+ * The accounts of the demo merchants' people and of the demo operators, who share one password. Returns the stored one
+ * where it is still theirs; else all get a new one.
+ */
+async function recallPeople(db: Database, stored = ''): Promise<string> {
+  const people = [...DEMO_PEOPLE, ...DEMO_OPERATORS];
+  const users = await Promise.all(people.map(async ({ email }) => findUserByEmail(db, email)));
+  const [first] = users;
+  if (first && !users.includes(undefined) && (await isPassword(first.passwordHash, stored))) return stored;
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  await db.transaction(async (trx) => {
+    for (const [index, { email, name, ...more }] of people.entries()) {
+      const existing = users[index];
+      if (existing) await changeUser(trx, existing.id, { passwordHash: await hashPassword(password) });
+      const { id: userId } = existing ?? (await createUser(trx, { email, name, password }));
+      if ('merchantId' in more) await setMembership(trx, { userId, ...more });
+    }
+  });
+  return password;
 }
 
 type Wanted = Pick<NewSubscription, 'description' | 'url' | 'eventTypes' | 'active'>;

@@ -40,7 +40,6 @@ export function createInbox(webhookSecret: string) {
     behaviour: 'ok' as Behaviour,
     /** The last ones, newest first. */
     deliveries,
-    /** The orders' states by the webhooks so far. */
     orders: orders as ReadonlyMap<string, OrderState>,
     receive: (rawBody: Buffer, headers: IncomingHttpHeaders): Delivery => {
       const seconds = Number(headers['webhook-timestamp']);

@@ -7,7 +7,6 @@ import { chooseSets, isInEffect, type CredentialSet } from './queries.ts';
 import type { CredentialStore } from './store.ts';
 import { accountOf, type AccountCredentials } from './values.ts';
 
-/** Connects the provider's protocol for one account. */
 export type ConnectOne = (credentials: Credentials) => Provider;
 
 /** An account at a provider: payments and payouts as one provider, and the statements of each account that it consists of. */

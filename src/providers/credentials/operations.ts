@@ -3,7 +3,7 @@ import { requireAnotherPerson } from '../../access/separation-of-duties.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { insertRow, updateRow } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import {
   findSet,
@@ -32,7 +32,7 @@ export async function addCredentials(
   const pending = (await lockCredentials(trx, scope)).find((one) => stateOf(one, at) === 'PENDING');
   if (pending) {
     const message = `${pending.id} was entered before and is not active: activate it or revoke it first.`;
-    throw new AppError('INVALID_STATE', message);
+    throw invalidState(message);
   }
   const id = newId('pcr', at.getTime());
   const set = await insertRow<CredentialSet>(trx, 'provider_credential', {
@@ -60,14 +60,14 @@ export async function activateCredentials(
   const set = findSet(sets, id);
   const state = stateOf(set, at);
   if (state !== 'PENDING') {
-    throw new AppError('INVALID_STATE', `These credentials are ${state}: only PENDING ones can be activated.`);
+    throw invalidState(`These credentials are ${state}: only PENDING ones can be activated.`);
   }
   const check = { environment: 'live', what: 'set of credentials', preparedBy: set.createdBy } as const;
   await requireAnotherPerson(tx.trx, context, { ...check, done: 'entered', verb: 'activate' });
   if (set.checkOutcome !== 'OK') {
     const found = set.checkOutcome === null ? 'were never checked' : `are ${set.checkOutcome} by the last check`;
     const next = 'Check them (meskot channels check-credentials), and activate them when the outcome is OK.';
-    throw new AppError('INVALID_STATE', `These credentials ${found}. ${next}`);
+    throw invalidState(`These credentials ${found}. ${next}`);
   }
   const activeFrom = new Date(at.getTime() + APPLIES_AFTER_MS);
   const retiresAt = new Date(activeFrom.getTime() + overlapHours * HOUR_MS);

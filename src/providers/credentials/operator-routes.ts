@@ -8,7 +8,7 @@ import { readRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import type { Database } from '../../lib/db.ts';
-import { AppError, invalid } from '../../lib/errors.ts';
+import { invalid, invalidState } from '../../lib/errors.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { readMerchant } from '../../merchants/operations.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
@@ -104,12 +104,12 @@ function checkRoute({ db, runInTransaction, clock, keyRing, liveProviders }: Dep
       const set = findSet(await listCredentials(db, scope), id);
       const state = stateOf(set, input.at);
       if (state === 'RETIRED' || state === 'REVOKED') {
-        throw new AppError('INVALID_STATE', `These credentials are ${state}: no order is sent with them again.`);
+        throw invalidState(`These credentials are ${state}: no order is sent with them again.`);
       }
       const settings = liveProviders?.[scope.channel];
       if (!settings?.endpoint) {
         const names = settings?.missingService.join(', ') ?? 'its settings';
-        throw new AppError('INVALID_STATE', `${scope.channel} is not configured: set ${names}, and check again.`);
+        throw invalidState(`${scope.channel} is not configured: set ${names}, and check again.`);
       }
       const http = createHttpClient();
       const values = openCredentials(keyRing, set);

@@ -17,7 +17,6 @@ import { openCredentials, type AccountCredentials } from './values.ts';
 const CACHE_MS = 4_000;
 const CACHE_ENTRIES_MAX = 10_000;
 
-/** The stored credentials of merchants' own accounts. */
 export type CredentialStore = {
   /** All sets of a channel of a merchant, newest first, at most 4 s old. */
   setsOf: (scope: CredentialScope) => Promise<readonly CredentialSet[]>;

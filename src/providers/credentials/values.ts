@@ -5,8 +5,7 @@ import type { z } from 'zod';
 import { decrypt, encrypt, sha256, type KeyRing } from '../../lib/crypto.ts';
 import { invalidFields, type FieldIssue } from '../../lib/errors.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
-import { isPublished } from '../production-settings.ts';
-import { credentialsOf, type Credentials, type LiveChannel } from '../settings.ts';
+import { credentialsOf, isPublished, type Credentials, type LiveChannel } from '../settings.ts';
 
 /** The credentials of an account at a provider. `payOut`: of an account of its own for payouts; null: the same. */
 export type AccountCredentials = { payIn: Credentials; payOut: Credentials | null };

@@ -12,9 +12,9 @@ import {
   receiptPosting,
   type AllocationOutcome,
   type BankReceipt,
-} from '../../ledger/receipt-postings.ts';
+} from '../../ledger/postings.ts';
 import { first, insertRow, updateRow, type Queryable } from '../../lib/db.ts';
-import { AppError, found } from '../../lib/errors.ts';
+import { duplicate, found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
@@ -142,15 +142,11 @@ export async function recordRecovery(
   if (current) {
     const recovered = `${formatBirr(current.amountSantim)} ETB of ${withdrawalId} were taken back (${current.id})`;
     const issue = `must be "${current.reference}", by which ${recovered}`;
-    throw new AppError('DUPLICATE_REFERENCE', `reference ${issue}.`, {
-      details: [{ field: 'reference', issue }],
-      existing: { receiptId: current.id },
-    });
+    throw duplicate('reference', issue, { receiptId: current.id });
   }
   if (status !== 'SUCCESS' || paid.amountSantim <= 0n) {
     const why = status === 'REVERSED' ? 'was reversed as a whole' : 'was not paid more than its amount';
-    const issue = `${withdrawalId} ${why}: there is nothing that its provider could take back.`;
-    throw new AppError('INVALID_STATE', issue);
+    throw invalidState(`${withdrawalId} ${why}: there is nothing that its provider could take back.`);
   }
   const id = newId('rcp', at.getTime());
   const row = { id, ...paid, kind: 'RECOVERY', reference, withdrawalId } as const;
@@ -194,7 +190,7 @@ export async function decideReceipt(
   const sql = 'SELECT * FROM bank_receipt WHERE id = :id FOR UPDATE';
   const before = found(await first<BankReceiptRow>(trx, sql, { id }), 'receipt');
   if (isDecided(before, decision)) return { money: before, before, changed: false };
-  if (before.reversedAt !== null) throw new AppError('INVALID_STATE', `${id} was corrected: it no longer counts.`);
+  if (before.reversedAt !== null) throw invalidState(`${id} was corrected: it no longer counts.`);
   const update = async (changes: Partial<BankReceiptRow>) =>
     found(await updateRow<BankReceiptRow>(trx, { table: 'bank_receipt', id }, changes), 'receipt');
   if (decision.as === 'CORRECTED') {
@@ -231,5 +227,5 @@ function ensureInSuspense({ id, kind, outcome, channel, returnReference }: BankR
   const placed = `was allocated as a remittance of ${channel}`;
   const decided = outcome === 'ALLOCATED' ? placed : `was returned, under the reference ${returnReference}`;
   const status = kind === 'UNALLOCATED' ? decided : 'is not an unallocated receipt';
-  throw new AppError('INVALID_STATE', `${id} ${status}. If that is wrong, correct it and book it again.`);
+  throw invalidState(`${id} ${status}. If that is wrong, correct it and book it again.`);
 }

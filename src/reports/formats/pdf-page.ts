@@ -35,7 +35,6 @@ const RUNS =
 
 type Run = { text: string; font: string; width: number };
 
-/** Splits a text into runs of one font. */
 function runsOf(document: PDFKit.PDFDocument, text: string, { size = SIZE, isBold = false }: TextStyle): Run[] {
   document.fontSize(size);
   return [...text.matchAll(RUNS)].map(([run, plain, ethiopic]) => {

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 
 import { formatBirr, toBirr, type Santim } from '../../lib/money.ts';
-import { ethiopianDate } from '../../settlements/calendar/holidays.ts';
+import { presentDays } from '../period.ts';
 import type { ReportRow } from '../queries.ts';
 import { timeText, ZONE, type Cell, type ColumnHead } from '../sources/columns.ts';
 import type { Sums } from '../sources/source.ts';
@@ -28,10 +28,7 @@ export function aboutOf({ report, merchantName, sums }: Rendering): Record<strin
     merchantId: report.merchantId,
     merchantName,
     period: report.period,
-    startDate: report.startDate,
-    endDate: report.endDate,
-    startDateEthiopian: ethiopianDate(report.startDate),
-    endDateEthiopian: ethiopianDate(report.endDate),
+    ...presentDays(report),
     timeZone: `${ZONE} (UTC+3)`,
     status: report.statuses?.join(',') ?? 'ALL',
     channel: report.channel ?? 'ALL',
@@ -63,7 +60,6 @@ function narrowingText(narrowing: ReportRow['narrowing']): string {
   return parts.join('');
 }
 
-/** The table of a report as CSV. */
 export function renderCsv({ report, columns, pages }: Rendering): AsyncIterable<string> {
   const { startDate, endDate, statuses, channel, narrowing, snapshotAt } = report;
   const filters = `${startDate} to ${endDate} ${ZONE}; status ${statuses?.join(' ') ?? 'ALL'}; channel ${channel ?? 'ALL'}${narrowingText(narrowing)}`;

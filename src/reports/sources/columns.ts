@@ -8,7 +8,6 @@ export type Cell = string | Santim | number | null;
 /** A column's name in JSON and its heading in tables. `as`: its texts are days, or times as {@link timeText} formats them. */
 export type ColumnHead = { key: string; heading: string; as?: 'day' | 'time' };
 
-/** Names of a row's amounts. */
 export type AmountField<Row> = { [Name in keyof Row]: Row[Name] extends Santim | null ? Name : never }[keyof Row];
 
 /** One column of a report. `amount` names the field of rows that it contains, and that groups of rows sum up for it. */

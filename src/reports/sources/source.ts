@@ -34,7 +34,6 @@ type ListedRow = { id: string; position: string };
 /** The rows of one kind of report. */
 export type Source = ReturnType<typeof createSource>;
 
-/** A source of rows of one type. */
 export function createSource<Row extends ListedRow>({ read, columns, ...source }: SourceDefinition<Row>) {
   return {
     ...source,
@@ -80,7 +79,6 @@ export function sumsOf<Row>(columns: readonly Column<Row>[], group: GroupSums<Ro
   };
 }
 
-/** Groups of rows with the sums of each column of an amount. */
 export function toGroups<Row>(columns: readonly Column<Row>[], groups: readonly ListGroup<Row>[]): Group[] {
   return groups.map((group) => ({
     status: group.status,

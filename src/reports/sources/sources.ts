@@ -61,7 +61,6 @@ const paymentsSource = createListSource<Transaction>({
   group: (db, filter) => groupTransactions(db, listOfTransactions(filter)),
 });
 
-/** The filter of the transaction list for that of a report. */
 export function listOfTransactions({ statuses, channel, narrowing, ...rest }: ReportFilter): TransactionFilter {
   const { minAmount, maxAmount, ...narrower } = narrowing ?? {};
   return {

@@ -70,7 +70,6 @@ function auditOf(row: BankAccountRow, replaced: BankAccountRow | undefined): Aud
 /** The decisions that each status allows. */
 const LINKS = { PENDING: ['verify', 'reject'], VERIFIED: ['reject'], REJECTED: [] } as const;
 
-/** The bank accounts that merchants have linked. */
 export function bankAccountOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
   const decision = {
     params: MerchantParams,

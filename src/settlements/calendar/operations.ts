@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { name, reason } from '../../access/operator-schema.ts';
 import { addDays, addisDay, isDay } from '../../lib/dates.ts';
 import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
-import { AppError, found, invalidState } from '../../lib/errors.ts';
+import { duplicate, found, invalidState } from '../../lib/errors.ts';
 import { mustBe } from '../../lib/fields.ts';
 import { newId } from '../../lib/ids.ts';
 import { dateParam } from '../../lib/pagination.ts';
@@ -18,7 +18,6 @@ import {
 } from './business-days.ts';
 import { computeHoliday, computeHolidays, HOLIDAY_KINDS, yearOf, type Holiday } from './holidays.ts';
 
-/** A day within the calendar. */
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
   error: mustBe(`from ${FIRST_DAY} to ${LAST_DAY}`),
 });
@@ -70,8 +69,7 @@ export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday
   await acquireLock(tx.trx);
   const { source, name, date, ...holiday } = await findHoliday(tx.trx, id);
   if (source === 'computed') {
-    const issue = `${name} of ${date} is computed and cannot be removed: disable it with "active": false.`;
-    throw invalidState(issue);
+    throw invalidState(`${name} of ${date} is computed and cannot be removed: disable it with "active": false.`);
   }
   await rows(tx.trx, 'DELETE FROM holiday WHERE id = :id', { id });
   return { source, name, date, ...holiday };
@@ -101,10 +99,7 @@ async function ensureNameUnused(trx: Trx, { id, date, name }: Pick<Holiday, 'id'
   const same = others.find((other) => other.name.toLowerCase() === name.toLowerCase());
   if (!same) return;
   const issue = `must differ from that of another holiday on ${date}, got ${JSON.stringify(name)}: change that one (${same.id}), or disable it`;
-  throw new AppError('DUPLICATE_REFERENCE', `name ${issue}`, {
-    details: [{ field: 'name', issue }],
-    existing: { holidayId: same.id },
-  });
+  throw duplicate('name', issue, { holidayId: same.id });
 }
 
 /** Longer than any settlement takes. */
