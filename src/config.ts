@@ -13,7 +13,6 @@ const QUEUES = ['payments', 'money', 'webhooks', 'reports'] as const;
 /** The task queues of workers. `webhooks` has a second one beside it, for sends that hang. */
 export type TaskQueue = (typeof QUEUES)[number];
 
-const port = wholeNumber(1, 65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
 const count = (defaultValue: number, max = 1_000_000) => wholeNumber(0, max).default(defaultValue);
@@ -52,17 +51,17 @@ const Fields = z.object({
     .pipe(z.array(z.enum(QUEUES)))
     .default([...QUEUES]),
   LISTEN_HOST: z.string().default('127.0.0.1'),
-  API_PORT: port.default(4000),
-  PORTAL_PORT: port.default(4001),
+  API_PORT: webPort(4000),
+  PORTAL_PORT: webPort(4001),
   PORTAL_URL: address.optional(),
-  CONSOLE_PORT: port.default(4004),
+  CONSOLE_PORT: webPort(4004),
   SMTP_URL: z
     .string()
     .regex(/^smtps?:/, 'must be smtp://… or smtps://…')
     .optional(),
   MAIL_FROM: z.string().min(3).default('Meskot <no-reply@localhost>'),
   PORTAL_PAGES_DIR: z.string().min(1).optional(),
-  METRICS_PORT: port.default(4009),
+  METRICS_PORT: wholeNumber(1, 65_535).default(4009),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   PUBLIC_BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
@@ -126,6 +125,18 @@ export function wholeNumber(min: number, max: number) {
     .string()
     .refine((text) => isWholeNumber(text, min, max), `must be a whole number from ${min} to ${max}`)
     .transform(Number);
+}
+
+/** Ports that fetch and browsers refuse, from 1024 on: https://fetch.spec.whatwg.org/#port-blocking. */
+const BLOCKED_PORTS = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+];
+
+/** The port of a server that browsers use. */
+export function webPort(wanted: number) {
+  return wholeNumber(1, 65_535)
+    .refine((port) => !BLOCKED_PORTS.includes(port), 'must not be a port that browsers refuse; choose another')
+    .default(wanted);
 }
 
 /** At most `most` numbers from 1 to `max`, separated by commas. */

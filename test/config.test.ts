@@ -34,6 +34,7 @@ describe('settings', () => {
 
   test.each([
     [{ API_PORT: 'abc' }, '  API_PORT must be a whole number from 1 to 65535, got "abc"'],
+    [{ API_PORT: '6000' }, '  API_PORT must not be a port that browsers refuse; choose another, got "6000"'],
     [{ TRUSTED_PROXY_COUNT: '11' }, '  TRUSTED_PROXY_COUNT must be a whole number from 0 to 10, got "11"'],
     [{ LOG_LEVEL: 'loud' }, '  LOG_LEVEL must be one of trace, debug, info, warn, error, silent, got "loud"'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'yes' }, '  ALLOW_LOOPBACK_WEBHOOKS must be one of true, false, got "yes"'],

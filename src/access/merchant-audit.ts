@@ -1,7 +1,7 @@
 import type { AuditRow } from '../http/audit.ts';
 import { insertSql, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
-import { paginateNewest, readNewest, countUpTo, whereGiven, type ListPart } from '../lib/paginate-newest.ts';
+import { allOf, countUpTo, paginateNewest, readNewest, whereGiven, type ListPart } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -28,15 +28,17 @@ export type MerchantAuditFilter = MerchantScope & { range: DayRange } & {
 
 /** Changes of one environment, and those that are of both. */
 function listed({ merchantId, environment, range, own, ...filter }: MerchantAuditFilter) {
-  const { actor, action, resourceId, requestId } = filter;
-  const given = whereGiven({ actor, action, resourceId, requestId });
+  const given = whereGiven(filter);
   return {
     table: WITH_NAMES,
     time: 'occurred_at',
-    where: `merchant_id = :merchantId AND (environment = :environment OR environment IS NULL)
-      AND occurred_at >= :from AND occurred_at < :until AND ${given.where}
-      AND (CAST(:own AS text) IS NULL OR actor = :own)`,
-    values: { ...given.values, own: own ?? null, merchantId, environment, from: range.from, until: range.until },
+    where: allOf([
+      'merchant_id = :merchantId AND (environment = :environment OR environment IS NULL)',
+      'occurred_at >= :from AND occurred_at < :until',
+      given.where,
+      own !== undefined && 'actor = :own',
+    ]),
+    values: { ...given.values, ...range, own, merchantId, environment },
   };
 }
 

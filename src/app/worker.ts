@@ -204,6 +204,7 @@ const DELETIONS = [
   ['sessions of people', HOUR_MS, deleteOldSessions],
   ['tokens of people', HOUR_MS, deleteOldTokens],
   ['mails', HOUR_MS, deleteOldMails],
+  ['requests of built-in receivers', HOUR_MS, deleteOldReceived],
 ] as const;
 
 /** The worker's jobs that depend on the time and need no Temporal. */
@@ -225,7 +226,6 @@ function timedJobs(
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     ...mailJobs(config, deps),
     ...DELETIONS.map(([what, everyMs, run]) => job(`delete old ${what}`, everyMs, (stopping) => run(db, stopping))),
-    job('delete old requests of built-in receivers', HOUR_MS, () => deleteOldReceived(deps)),
     job('warn of expiring credentials', DAY_MS, () =>
       warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),
     ),

@@ -189,7 +189,7 @@ const SearchQuery = z.strictObject({
     ),
 });
 
-/** Finds anything by what an operator was told. */
+/** Finds anything by what an operator knows of it. */
 export function searchRoutes({ db, workflowUrl }: { db: Database; workflowUrl: WorkflowUrl }): Route[] {
   return [
     operatorReadRoute('GET /api/ops/search', {

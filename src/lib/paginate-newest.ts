@@ -27,13 +27,15 @@ export function orderSql({ column, type, direction }: Order, id = 'id') {
   };
 }
 
-/** Conditions on text columns, of which those without a value match everything. */
+/** Conditions joined with AND, of those that are texts; without one everything matches. */
+export function allOf(conditions: readonly (string | false | null | undefined)[]): string {
+  return conditions.filter((one) => typeof one === 'string').join(' AND ') || 'true';
+}
+
+/** Conditions on columns, of which those without a value match everything. */
 export function whereGiven(filter: Record<string, string | undefined>): Pick<Listed, 'where' | 'values'> {
-  const conditions = Object.keys(filter).map(
-    (name) => `(CAST(:${name} AS text) IS NULL OR ${snakeCase(name)} = :${name})`,
-  );
-  const values = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value ?? null]));
-  return { where: conditions.join(' AND '), values };
+  const given = Object.keys(filter).filter((name) => filter[name] !== undefined);
+  return { where: allOf(given.map((name) => `${snakeCase(name)} = :${name}`)), values: filter };
 }
 
 /** At most `limit` rows after a position, or the first ones; `offset` of them are skipped, if given. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, wholeNumber, type Variables } from '../config.ts';
+import { environment, parseSettings, webPort, wholeNumber, type Variables } from '../config.ts';
 import { readState } from './data-folder.ts';
 
 const port = (wanted: number) => wholeNumber(1, 65_535).default(wanted);
@@ -13,11 +13,11 @@ const optionalText = z
 
 /** The wanted ports; taken ones are replaced by the next free ones. */
 const PORTS = {
-  API_PORT: port(4000),
-  PORTAL_PORT: port(4001),
-  SIMULATOR_PORT: port(4002),
-  DEMO_SHOP_PORT: port(4003),
-  CONSOLE_PORT: port(4004),
+  API_PORT: webPort(4000),
+  PORTAL_PORT: webPort(4001),
+  SIMULATOR_PORT: webPort(4002),
+  DEMO_SHOP_PORT: webPort(4003),
+  CONSOLE_PORT: webPort(4004),
   METRICS_PORT: port(4009),
   POSTGRES_PORT: port(5433),
   TEMPORAL_PORT: port(7233),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { rows, type Queryable } from '../lib/db.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
+import { allOf, paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
 import { LISTED, type ListedTransaction } from './queries.ts';
 import type { OperatorTransactionQuery } from './transaction-schema.ts';
@@ -21,7 +21,7 @@ type OperatorTransactionRow = ListedTransaction & {
 /** A page of the transactions of all merchants, newest first. */
 export async function listAllTransactions(db: Queryable, filter: OperatorTransactionFilter, page: Page) {
   const { merchantId, environment, status, channel, checkoutOrderNo, held, late, range } = filter;
-  const conditions = [
+  const where = allOf([
     range && 't.created_at >= :from AND t.created_at < :until',
     merchantId !== undefined && 't.merchant_id = :merchantId',
     environment !== undefined && 't.environment = :environment',
@@ -30,11 +30,10 @@ export async function listAllTransactions(db: Queryable, filter: OperatorTransac
     checkoutOrderNo !== undefined && 't.checkout_order_no = :checkoutOrderNo',
     held !== undefined && `t.hold_reason IS ${held ? 'NOT NULL' : 'NULL'}`,
     late !== undefined && `${late ? '' : 'NOT '}t.confirmed_late`,
-  ];
+  ]);
   const columns = `${LISTED}, t.merchant_id,
     (SELECT m.name FROM merchant m WHERE m.id = t.merchant_id) AS merchant_name,
     (SELECT a.id FROM payment_attempt a WHERE a.transaction_id = t.id ORDER BY a.created_at DESC LIMIT 1) AS attempt_id`;
-  const where = conditions.filter((one) => typeof one === 'string').join(' AND ') || 'true';
   const values = { merchantId, environment, status, channel, checkoutOrderNo, from: range?.from, until: range?.until };
   return paginateNewest<OperatorTransactionRow>(
     db,

@@ -4,7 +4,7 @@ import { addisDay } from '../lib/dates.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { Listed, Order } from '../lib/paginate-newest.ts';
+import { allOf, type Listed, type Order } from '../lib/paginate-newest.ts';
 import { readDayRange, type DayRange } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
@@ -125,7 +125,7 @@ export function transactionOrder(sort: TransactionSort): Order {
 
 /** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
-  const conditions = [
+  return allOf([
     't.merchant_id = :merchantId',
     't.environment = :environment',
     't.created_at >= :from',
@@ -142,8 +142,7 @@ export function transactionConditions(filter: TransactionFilter): string {
     filter.search &&
       `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.customer_name ILIKE :pattern
         OR t.id = :search OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
-  ];
-  return conditions.filter((one) => typeof one === 'string').join(' AND ');
+  ]);
 }
 
 /** A whole number is also compared with the payers' phones (index payment_attempt_phone). */

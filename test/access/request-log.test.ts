@@ -6,6 +6,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { buildFixture, buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { argumentsOf, undone } from '../support/explain.ts';
 import { authenticateStubKey, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
 let database: TestDatabase;
@@ -125,3 +126,29 @@ test('requests of more than 30 days ago are deleted, later ones are not', async 
   });
   expect(left).toEqual([{ id: recent.requestId }]);
 });
+
+test.each(['', 'method=GET&statusClass=4xx', 'keyId=key_1&route=/api/checkout/channels'])(
+  'a long list is counted and searched in its index alone, with the filter "%s"',
+  async (query) => {
+    const { merchantId } = await authenticateStubKey(key);
+    await database.asOwner(`
+      INSERT INTO request_log (id, merchant_id, environment, key_id, method, route, status, duration_ms, address, created_at)
+      SELECT 'req_' || i, '${merchantId}', 'sandbox', 'key_' || i % 5, 'GET', '/api/checkout/channels', 200, 3,
+             '192.0.2.1', now() - interval '1 minute' * i
+      FROM generate_series(1, 20000) i`);
+    await database.asOwner('VACUUM ANALYZE request_log');
+    const statements: { sql: string; values: readonly unknown[] }[] = [];
+    database.db.events.on('statement', (one) => statements.push(one));
+    await list(query);
+    const { sql, values } = statements.find((one) => one.sql.includes('AS total')) as (typeof statements)[number];
+    await undone(database.db, async (run) => {
+      await run('SET LOCAL plan_cache_mode = force_generic_plan');
+      await run(`PREPARE asked AS ${sql}`);
+      const plan = JSON.stringify(await run(`EXPLAIN (FORMAT JSON) EXECUTE asked${argumentsOf(values)}`));
+      const scans = plan.match(/"Node Type":"[^"]*Scan"/g);
+      expect(new Set(scans)).toEqual(new Set(['"Node Type":"Index Only Scan"']));
+      await run('DEALLOCATE asked');
+    });
+    await database.asOwner('TRUNCATE request_log');
+  },
+);

@@ -54,7 +54,7 @@ test('a mail server that accepts our sign-in is ok', async () => {
   expect(await examine(`smtp://${at}`)).toMatchObject({ status: 'ok', found: expect.stringMatching(/connection\.$/) });
 });
 
-test('a wrong password, a closed port and a server of something else are told apart, without the password', async () => {
+test('a wrong password, a closed port and a server of something else have different errors, without the password', async () => {
   const [mail, web] = [
     await listen(createServer(serveMail)),
     await listen(createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'))),

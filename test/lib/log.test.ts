@@ -5,13 +5,13 @@ test('an error of an unavailable system is one line without a stack, and is supp
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('info', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
   for (const workflowId of ['a', 'b', 'c'])
-    log.warn({ err: new UnavailableError('no answer'), workflowId }, 'not told');
+    log.warn({ err: new UnavailableError('no answer'), workflowId }, 'not sent');
   log.warn({ err: new UnavailableError('no answer') }, 'another message');
-  log.warn({ err: new Error('a bug') }, 'not told');
+  log.warn({ err: new Error('a bug') }, 'not sent');
   expect(lines.map(({ msg, workflowId }) => [msg, workflowId])).toEqual([
-    ['not told', 'a'],
+    ['not sent', 'a'],
     ['another message', undefined],
-    ['not told', undefined],
+    ['not sent', undefined],
   ]);
   expect(lines[0]?.['err']).toEqual({ name: 'UnavailableError', message: 'no answer' });
   expect(lines[2]?.['err']).toMatchObject({ stack: expect.any(Array) });

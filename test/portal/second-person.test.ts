@@ -205,7 +205,7 @@ test('the requester can cancel a withdrawal that waits; in live a code is needed
   expect((await decide(owner, waiting, { verb: 'decline' })).body.error.code).toBe('TWO_FACTOR_REQUIRED');
 });
 
-test('in the sandbox one person may request and confirm, and is told that live differs', async () => {
+test('in the sandbox one person may request and confirm, with a notice that live differs', async () => {
   await setPolicy(100);
   const id = (await requestInSandbox(finance)).body.data.withdrawalRequestId;
   const confirmed = await decide(finance, id, { environment: 'sandbox' });

@@ -192,10 +192,15 @@ describe('deliveries to the built-in receiver', () => {
     await store('ሀ'.repeat(20_000));
     expect((await received())[0]).toMatchObject({ body: 'ሀ'.repeat(16_384), bodyBytes: 60_000 });
 
-    const inDays = (days: number) => ({ db: fixture.db, clock: () => new Date(Date.now() + days * 86_400_000) });
-    await deleteOldReceived(inDays(6.9));
+    const ageOf = async (days: number) => {
+      const createdAt = new Date(Date.now() - days * 86_400_000);
+      await fixture.db.knex()('sandboxReceiverRequest').where({ subscriptionId: to.id }).update({ createdAt });
+    };
+    await ageOf(6.9);
+    await deleteOldReceived(fixture.db);
     expect(await received()).toHaveLength(50);
-    await deleteOldReceived(inDays(7.1));
+    await ageOf(7.1);
+    await deleteOldReceived(fixture.db);
     expect(await received()).toEqual([]);
     await store('one more');
     await fixture.runInTransaction((tx) => deleteSubscription(deps(), tx, target()));

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { rows, type Queryable } from '../../lib/db.ts';
-import { paginateNewest, type Listed } from '../../lib/paginate-newest.ts';
+import { allOf, paginateNewest, type Listed } from '../../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Attempt } from '../events/schema.ts';
@@ -59,7 +59,7 @@ export function deliveryConditions({ range, status, ...filter }: DeliveryFilter)
   // Literals, because partial indexes are matched by them.
   const isOfStatus = statuses?.length ? [`d.status IN (${statuses.map((one) => `'${one}'`).join(', ')})`] : [];
   const byStatus = [...isOfStatus, ...isDeadLetter];
-  const conditions = [
+  const where = allOf([
     range && 'd.created_at >= :from AND d.created_at < :until',
     merchantId !== undefined && 'd.merchant_id = :merchantId',
     environment !== undefined && 'd.environment = :environment',
@@ -69,8 +69,7 @@ export function deliveryConditions({ range, status, ...filter }: DeliveryFilter)
       'd.subscription_id = ANY (ARRAY(SELECT s.id FROM webhook_subscription s WHERE s.receiver_host = :receiverHost))',
     resourceIds &&
       'd.event_id = ANY (ARRAY(SELECT e.id FROM webhook_event e WHERE e.resource_id = ANY (:resourceIds)))',
-  ];
-  const where = conditions.filter((one) => typeof one === 'string').join(' AND ') || 'true';
+  ]);
   const receiverHost = filter.receiverHost?.toLowerCase();
   return { where, values: { ...filter, receiverHost, from: range?.from, until: range?.until } };
 }

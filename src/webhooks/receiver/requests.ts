@@ -1,12 +1,10 @@
-import type { Clock } from '../../lib/clock.ts';
-import { DAY_MS } from '../../lib/dates.ts';
 import { first, rows, type Queryable } from '../../lib/db.ts';
+import { deleteInBatches } from '../../lib/delete-in-batches.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SandboxReceiver } from '../subscriptions/schema.ts';
 
 /** Kept of one receiver. */
 const REQUESTS_MAX = 50;
-const KEPT_MS = 7 * DAY_MS;
 const BODY_CHARACTERS_MAX = 16_384;
 const HIDDEN = '***';
 const NEWEST = 'created_at DESC, id DESC';
@@ -84,8 +82,8 @@ export async function deleteRequests(db: Queryable, subscriptionId: string): Pro
   await rows(db, 'DELETE FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId', { subscriptionId });
 }
 
-/** Deletes the requests of more than 7 days ago. */
-export async function deleteOldReceived({ db, clock }: { db: Queryable; clock: Clock }): Promise<void> {
-  const before = new Date(clock().getTime() - KEPT_MS);
-  await rows(db, 'DELETE FROM sandbox_receiver_request WHERE created_at < :before', { before });
+/** Deletes the requests of more than 7 days ago; returns how many. For a periodic job. */
+export async function deleteOldReceived(db: Queryable, stopping?: AbortSignal): Promise<number> {
+  const where = "created_at < now() - interval '7 days'";
+  return deleteInBatches(db, { table: 'sandbox_receiver_request', where }, stopping);
 }
