@@ -29,6 +29,7 @@ export type AuditEntry = z.output<typeof access.AuditEntry>;
 export type Proposal = z.output<typeof access.Proposal>;
 export type Operator = z.output<typeof access.Operator>;
 export type MerchantKey = z.output<typeof access.MerchantKey>;
+export type MerchantUser = z.output<typeof merchants.Member>;
 export type Merchant = z.output<typeof merchants.Merchant>;
 export type MerchantDetail = z.output<typeof merchants.MerchantDetail>;
 type Fees = z.output<typeof FeeSchedule>;
@@ -72,6 +73,7 @@ type Routes = {
   'GET /api/ops/merchants/:merchantId/review-policy': z.output<typeof merchants.ReviewPolicy>;
   'GET /api/ops/merchants/:merchantId/settlement-limit': z.output<typeof settlements.OperatorSettlementLimit>;
   'GET /api/ops/merchants/:merchantId/keys': MerchantKey[];
+  'GET /api/ops/merchants/:merchantId/users': MerchantUser[];
   'GET /api/ops/reconciliation': ReconciledDay[];
   'GET /api/ops/reconciliation/discrepancies': Discrepancy[];
   'GET /api/ops/receipts': Receipt[];

@@ -6,6 +6,7 @@ import { inviteMerchant, type InvitedKey } from '../access/invitations.ts';
 import { revokeKeyOf } from '../access/key-routes.ts';
 import { operatorListRoute, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
+import { listMembers } from '../access/users/team.ts';
 import type { Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
@@ -46,6 +47,16 @@ function merchantRoutes({ db }: Deps): Route[] {
         const { id } = merchant;
         const audit = { resourceType: 'merchant', resourceId: id, merchantId: id, after: body } as const;
         return { status: 201, message: 'Merchant created', data: presentMerchant(merchant), audit };
+      },
+    }),
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/users', {
+      operationId: 'opsListMerchantUsers',
+      summary: "List a merchant's users, by name",
+      params: MerchantParams,
+      responses: { 200: z.array(schema.Member) },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        return { message: 'Users retrieved', data: await listMembers(db, merchantId) };
       },
     }),
   ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { environment, id, MerchantKey, name, overlapHours, reason } from '../access/operator-schema.ts';
+import { MEMBER_ROLES } from '../http/people.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { pageQuery, statusParam } from '../lib/pagination.ts';
@@ -96,3 +97,14 @@ export const ReviewPolicyChange = z.strictObject({
 export const ReviewPolicy = z
   .object({ own: z.boolean(), largeAmount: z.number(), twoPersonAmount: z.number(), perHourMax: z.int() })
   .meta({ id: 'OpsReviewPolicy' });
+
+/** A person who may sign in to the portal for a merchant. */
+export const Member = z.object({
+  userId: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role: z.enum(MEMBER_ROLES),
+  twoFactor: z.boolean().describe('Whether two-factor authentication is on'),
+  lastUsedAt: instant.nullable(),
+  createdAt: instant,
+});

@@ -9,7 +9,7 @@ import type { Membership } from '../access/users/users.ts';
 import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
 import { birrAmount, plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
-import { InvitedMerchantKey } from '../merchants/schema.ts';
+import { InvitedMerchantKey, Member } from '../merchants/schema.ts';
 import { MIN_AGE_MINUTES_MAX } from '../payments/transaction-schema.ts';
 
 const Role = z.enum(MEMBER_ROLES);
@@ -136,16 +136,6 @@ export const PersonSession = z.object({
 export const SessionParams = z.strictObject({ sessionId: id });
 
 const role = z.enum(MEMBER_ROLES);
-
-export const Member = z.object({
-  userId: z.string(),
-  name: z.string(),
-  email: z.string(),
-  role,
-  twoFactor: z.boolean().describe('Whether two-factor authentication is on'),
-  lastUsedAt: instant.nullable(),
-  createdAt: instant,
-});
 
 export const MemberInvitation = z.object({
   invitationId: z.string(),

@@ -14,6 +14,7 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { readMerchant } from '../merchants/operations.ts';
+import { Member } from '../merchants/schema.ts';
 import { enqueueMail } from '../outbox/mail.ts';
 import { invitationMail } from './mails.ts';
 import * as schema from './schema.ts';
@@ -94,7 +95,7 @@ function memberRoutes(): Route[] {
       description: 'Only owners make and change owners; the last owner stays one.',
       params: schema.MemberParams,
       body: schema.MemberChange,
-      responses: { 200: schema.Member },
+      responses: { 200: Member },
       errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, params, body, at }) => {
         const { before, after } = await changeMember(trx, { caller, at }, { ...params, ...body });

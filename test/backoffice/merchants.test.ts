@@ -1,6 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { addPerson } from '../portal/portal.ts';
 import { buildMerchant } from '../support/build.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
@@ -107,6 +108,15 @@ test("a merchant's key is returned once to who accepts the invitation, works, is
   expect(await backOffice.audited(keyId)).toEqual(['key.create', 'key.revoke']);
   const log = await rows<{ row: string }>(backOffice.database.db, 'SELECT a::text AS row FROM operator_audit a');
   expect(log.filter(({ row }) => row.includes(secret))).toEqual([]);
+});
+
+test("a merchant's users are listed with their roles, without what they sign in with", async () => {
+  const email = await addPerson(backOffice.database.db, scope.merchantId, 'finance');
+  const { text, body } = await backOffice.send('GET', `/api/ops/merchants/${scope.merchantId}/users`);
+  expect(body.data).toEqual([expect.objectContaining({ email, role: 'finance', twoFactor: false })]);
+  expect(text).not.toMatch(/password|totp/i);
+  const unknown = await backOffice.send('GET', '/api/ops/merchants/mer_unknown/users');
+  expect(unknown.body).toMatchObject({ statusCode: 404 });
 });
 
 test("another merchant's key cannot be revoked under this merchant", async () => {

@@ -13,6 +13,7 @@ import { text as shared } from '../text.ts';
 import { Keys } from './keys.tsx';
 import { Fees, Limits, ReviewPolicy, SettlementLimit } from './settings.tsx';
 import { text } from './text.ts';
+import { Users } from './users.tsx';
 
 /** A merchant: its state, its channels, and everything that operators set for it. */
 export function MerchantView({ id }: { id: string }) {
@@ -71,6 +72,7 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
       <ReviewPolicy merchantId={merchantId} />
       <SettlementLimit merchantId={merchantId} />
       <Keys merchantId={merchantId} />
+      <Users merchantId={merchantId} />
     </>
   );
 }

@@ -1,0 +1,41 @@
+import { Section } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { List, type Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRead, type MerchantUser } from '../routes.ts';
+import { text } from './text.ts';
+
+const COLUMNS: readonly Column<MerchantUser>[] = [
+  { id: 'name', header: text.name, cell: ({ name }) => name },
+  { id: 'role', header: text.role, narrow: 'second', cell: ({ role }) => role },
+  { id: 'email', header: text.email, cell: ({ email }) => email },
+  {
+    id: 'twoFactor',
+    header: text.twoFactor,
+    narrow: 'none',
+    cell: ({ twoFactor }) => (twoFactor ? text.yes : text.no),
+  },
+  {
+    id: 'lastUsedAt',
+    header: text.lastUsedAt,
+    cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never),
+  },
+];
+
+/** The people who may sign in to the portal for a merchant. */
+export function Users({ merchantId }: { merchantId: string }) {
+  const query = useRead('GET /api/ops/merchants/:merchantId/users', { params: { merchantId } });
+  return (
+    <Section title={text.users}>
+      <Loaded query={query} skeletonRows={2}>
+        {({ data: users }) =>
+          users.length === 0 ? (
+            <p className="text-quiet">{text.noUsers}</p>
+          ) : (
+            <List label={text.users} columns={COLUMNS} rows={users} idOf={({ userId }) => userId} />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
