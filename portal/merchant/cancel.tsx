@@ -1,8 +1,7 @@
 import { useState } from 'react';
 
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { Failed } from '../ui/feedback.tsx';
+import { FormDialog } from '../ui/form.tsx';
 import { catalogue } from '../ui/language.ts';
 
 const text = catalogue({ keep: ['Keep it', 'ይቆይ'] });
@@ -25,16 +24,17 @@ export function CancelButton({ label, question, whyNot, change, onConfirm }: Pro
         {label}
       </Button>
       {isAsking && (
-        <Dialog title={label} onClose={close}>
+        <FormDialog
+          title={label}
+          action={label}
+          kind="danger"
+          cancel={text.keep}
+          change={change}
+          onSubmit={() => onConfirm(close)}
+          onClose={close}
+        >
           <p>{question}</p>
-          {change.error !== null && <Failed error={change.error} />}
-          <div className="flex flex-wrap justify-end gap-2">
-            <Button onClick={close}>{text.keep}</Button>
-            <Button kind="danger" isBusy={change.isPending} onClick={() => onConfirm(close)}>
-              {label}
-            </Button>
-          </div>
-        </Dialog>
+        </FormDialog>
       )}
     </>
   );

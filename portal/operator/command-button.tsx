@@ -1,10 +1,9 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
 import { Button } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { Failed } from '../ui/feedback.tsx';
 import { Check, SelectField, TextField } from '../ui/field.tsx';
+import { FormDialog } from '../ui/form.tsx';
 import { text as kit } from '../ui/text.ts';
 import { toast } from '../ui/toast.tsx';
 import { commandOf, type Command, type CommandField, type CommandName } from './commands.ts';
@@ -66,8 +65,7 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
     issues.find(({ field }) => field === name || field.endsWith(`.${name}`))?.issue;
   const isBeside = issues.length > 0 && fields.filter(issueOf).length === issues.length;
   const problems = Object.fromEntries(fields.map((field) => [field.name, problemOf(field, values[field.name] ?? '')]));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (Object.values(problems).some((problem) => problem !== undefined)) return;
     const onSuccess = ({ data }: { data: unknown }): void => {
@@ -78,28 +76,27 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
     change.mutate({ body: { ...body, ...bodyOf(command, values) } }, { onSuccess });
   };
   return (
-    <Dialog title={command.label} onClose={onClose}>
+    <FormDialog
+      title={command.label}
+      action={command.label}
+      kind={command.kind ?? 'primary'}
+      change={change}
+      isErrorBeside={isBeside}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       {command.help !== undefined && <p className="text-quiet">{command.help}</p>}
-      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
-        {fields.map((field, index) => (
-          <FieldOf
-            key={field.name}
-            field={field}
-            isFirst={index === 0}
-            value={values[field.name] ?? ''}
-            error={issueOf(field) ?? (isTried ? problems[field.name] : undefined)}
-            onChange={(value) => setValues({ ...values, [field.name]: value })}
-          />
-        ))}
-        {change.error && !isBeside && <Failed error={change.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{kit.cancel}</Button>
-          <Button type="submit" kind={command.kind ?? 'primary'} isBusy={change.isPending}>
-            {command.label}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      {fields.map((field, index) => (
+        <FieldOf
+          key={field.name}
+          field={field}
+          isFirst={index === 0}
+          value={values[field.name] ?? ''}
+          error={issueOf(field) ?? (isTried ? problems[field.name] : undefined)}
+          onChange={(value) => setValues({ ...values, [field.name]: value })}
+        />
+      ))}
+    </FormDialog>
   );
 }
 

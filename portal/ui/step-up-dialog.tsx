@@ -1,11 +1,10 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
 import { useChange } from './account/routes.ts';
-import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
 import { Dialog } from './dialog.tsx';
-import { Failed } from './feedback.tsx';
 import { TextField } from './field.tsx';
+import { Form } from './form.tsx';
 import { text } from './frame-text.ts';
 import { useCodeQuestion } from './step-up.ts';
 import { text as kit } from './text.ts';
@@ -24,26 +23,29 @@ function CodeDialog({ onAnswer }: { onAnswer: (isAccepted: boolean) => void }) {
   return (
     <Dialog title={text.stepUpTitle} onClose={() => onAnswer(false)}>
       <p>{text.stepUpHelp}</p>
-      <CodeForm error={change.error} isBusy={change.isPending} onSend={send} onCancel={() => onAnswer(false)} />
+      <CodeForm change={change} onSend={send} onCancel={() => onAnswer(false)} />
     </Dialog>
   );
 }
 
-type CodeFormProps = { error: Error | null; isBusy: boolean; onSend: (code: string) => void; onCancel: () => void };
+type CodeFormProps = {
+  change: { error: unknown; isPending: boolean };
+  onSend: (code: string) => void;
+  onCancel: () => void;
+};
 
 /** A field for a code of the authenticator app. */
-export function CodeForm({ error, isBusy, onSend, onCancel }: CodeFormProps) {
+export function CodeForm({ change, onSend, onCancel }: CodeFormProps) {
   const [code, setCode] = useState('');
   const [isTried, setTried] = useState(false);
-  const isWrong = error instanceof CallFailure && error.status === 400;
+  const isWrong = change.error instanceof CallFailure && change.error.status === 400;
   const isShort = code.trim().length < CODE_CHARACTERS_MIN;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (!isShort) onSend(code.trim());
   };
   return (
-    <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
+    <Form change={change} isErrorBeside={isWrong} action={text.confirm} onSubmit={submit} onCancel={onCancel}>
       <TextField
         label={text.code}
         isRequired
@@ -53,13 +55,6 @@ export function CodeForm({ error, isBusy, onSend, onCancel }: CodeFormProps) {
         error={isWrong ? text.wrongCode : isTried && isShort ? kit.fillIn : undefined}
         onChange={(event) => setCode(event.target.value)}
       />
-      {error && !isWrong && <Failed error={error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>{kit.cancel}</Button>
-        <Button type="submit" kind="primary" isBusy={isBusy}>
-          {text.confirm}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }

@@ -7,6 +7,11 @@ export const text = catalogue({
   copy: ['Copy', 'ቅዳ'],
   copied: ['Copied', 'ተቀድቷል'],
   cancel: ['Cancel', 'ተወው'],
+  stored: ['I have stored it', 'አስቀምጬዋለሁ'],
+  secretHelp: [
+    'It is shown only this once. Store it where your server reads its settings.',
+    'የሚታየው አሁን ብቻ ነው። አገልጋይዎ ቅንብሮቹን በሚያነብበት ቦታ ያስቀምጡት።',
+  ],
   retry: ['Retry', 'እንደገና ሞክር'],
   loading: ['Loading…', 'በመጫን ላይ…'],
   noConnection: ['The server cannot be reached. Check your connection.', 'አገልጋዩን ማግኘት አልተቻለም። የኢንተርኔት ግንኙነትዎን ያረጋግጡ።'],

@@ -4,11 +4,11 @@ import { BANKS, type BankCode } from '../../../src/lib/banks.ts';
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
-import { Dialog } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { Empty, Failed, Loaded } from '../../ui/feedback.tsx';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { formatInstant } from '../../ui/format.ts';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -120,39 +120,23 @@ function LinkDialog({ isReplacement, onClose }: { isReplacement: boolean; onClos
     link.mutate({ body }, { onSuccess: () => (onClose(), toast(text.linked)) });
   };
   return (
-    <Dialog title={isReplacement ? text.change : text.link} onClose={onClose}>
-      <form
-        noValidate
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          send();
-        }}
-      >
-        {isReplacement && <p>{text.replaces}</p>}
-        <Note tone={environment === 'live' ? 'warn' : 'info'}>
-          {environment === 'live' ? text.holds : text.testOnly}
-        </Note>
-        <SelectField
-          label={text.bank}
-          {...control('bankCode')}
-          choices={[['', text.chooseBank], ...(Object.entries(BANKS) as [BankCode, string][])]}
-        />
-        <TextField
-          label={text.accountNumber}
-          hint={text.numberRule}
-          inputMode="numeric"
-          {...control('accountNumber')}
-        />
-        <TextField label={text.accountName} hint={text.nameRule} maxLength={100} {...control('accountName')} />
-        {link.error && wrong.length === 0 && <Failed error={link.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{kit.cancel}</Button>
-          <Button type="submit" kind="primary" isBusy={link.isPending}>
-            {text.link}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={isReplacement ? text.change : text.link}
+      action={text.link}
+      change={link}
+      isErrorBeside={wrong.length > 0}
+      onSubmit={send}
+      onClose={onClose}
+    >
+      {isReplacement && <p>{text.replaces}</p>}
+      <Note tone={environment === 'live' ? 'warn' : 'info'}>{environment === 'live' ? text.holds : text.testOnly}</Note>
+      <SelectField
+        label={text.bank}
+        {...control('bankCode')}
+        choices={[['', text.chooseBank], ...(Object.entries(BANKS) as [BankCode, string][])]}
+      />
+      <TextField label={text.accountNumber} hint={text.numberRule} inputMode="numeric" {...control('accountNumber')} />
+      <TextField label={text.accountName} hint={text.nameRule} maxLength={100} {...control('accountName')} />
+    </FormDialog>
   );
 }

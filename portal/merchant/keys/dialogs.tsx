@@ -1,14 +1,13 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
-import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
 import { CodeBlock } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Failed } from '../../ui/feedback.tsx';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
+import { FormDialog, SecretDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
+import { RotationDialog } from '../rotation-dialog.tsx';
 import { useChange, type Key } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -51,8 +50,7 @@ export function NewKeyDialog({ onClose, onSecret }: OnSecret) {
   const create = useChange('POST /api/portal/keys');
   const wrong = create.error instanceof CallFailure ? create.error.details.map(({ field }) => field) : [];
   const isWrongAddress = wrong.some((field) => field.startsWith('ipRanges'));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (scopes?.length === 0) return;
     const ipRanges = addresses.split(',').map((one) => one.trim());
     const body = {
@@ -64,38 +62,36 @@ export function NewKeyDialog({ onClose, onSecret }: OnSecret) {
     create.mutate({ body }, { onSuccess: ({ data }) => (onClose(), onSecret(data.secret)) });
   };
   return (
-    <Dialog title={text.newKey} onClose={onClose}>
-      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
-        <TextField
-          label={text.name}
-          hint={text.nameHint}
-          maxLength={100}
-          value={name}
-          onChange={({ target }) => setValues({ ...values, name: target.value })}
-        />
-        <Scopes chosen={scopes} onChange={(chosen) => setValues({ ...values, scopes: chosen })} />
-        <TextField
-          label={text.addresses}
-          hint={text.addressesHint}
-          value={addresses}
-          error={isWrongAddress ? text.wrongAddresses : undefined}
-          onChange={({ target }) => setValues({ ...values, addresses: target.value })}
-        />
-        <Choice
-          label={text.expiry}
-          options={LIFETIMES}
-          value={days}
-          onChange={(wanted) => setValues({ ...values, days: wanted })}
-        />
-        {create.error && !isWrongAddress && <Failed error={create.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{kit.cancel}</Button>
-          <Button type="submit" kind="primary" isBusy={create.isPending}>
-            {text.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={text.newKey}
+      action={text.create}
+      change={create}
+      isErrorBeside={isWrongAddress}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.name}
+        hint={text.nameHint}
+        maxLength={100}
+        value={name}
+        onChange={({ target }) => setValues({ ...values, name: target.value })}
+      />
+      <Scopes chosen={scopes} onChange={(chosen) => setValues({ ...values, scopes: chosen })} />
+      <TextField
+        label={text.addresses}
+        hint={text.addressesHint}
+        value={addresses}
+        error={isWrongAddress ? text.wrongAddresses : undefined}
+        onChange={({ target }) => setValues({ ...values, addresses: target.value })}
+      />
+      <Choice
+        label={text.expiry}
+        options={LIFETIMES}
+        value={days}
+        onChange={(wanted) => setValues({ ...values, days: wanted })}
+      />
+    </FormDialog>
   );
 }
 
@@ -131,75 +127,53 @@ function Scopes({ chosen, onChange }: ScopesProps) {
   );
 }
 
-const OVERLAPS = [
-  ['0', text.overlap0],
-  ['1', text.overlap1],
-  ['24', text.overlap24],
-  ['168', text.overlap168],
-] as const;
-
 /** Asks for how long the old key works as well, then creates its successor. */
 export function RotateDialog({ apiKey: { keyId, key }, onClose, onSecret }: OnSecret & { apiKey: Key }) {
-  const [hours, setHours] = useState<(typeof OVERLAPS)[number][0]>('24');
   const rotate = useChange('POST /api/portal/keys/:keyId/rotate');
-  const confirm = (): void =>
+  const confirm = (overlapHours: number): void =>
     rotate.mutate(
-      { params: { keyId }, body: { overlapHours: Number(hours) } },
+      { params: { keyId }, body: { overlapHours } },
       { onSuccess: ({ data }) => (onClose(), onSecret(data.secret)) },
     );
   return (
-    <Dialog title={text.rotateTitle} onClose={onClose}>
+    <RotationDialog title={text.rotateTitle} action={text.rotate} change={rotate} onRotate={confirm} onClose={onClose}>
       <p>
         <code className="font-mono">{key}</code>
       </p>
       <p>{text.rotateHelp}</p>
-      <Choice label={text.overlap} options={OVERLAPS} value={hours} onChange={setHours} />
-      {rotate.error && <Failed error={rotate.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button kind="primary" isBusy={rotate.isPending} onClick={confirm}>
-          {text.rotate}
-        </Button>
-      </div>
-    </Dialog>
+    </RotationDialog>
   );
 }
 
 /** Asks, then ends a key. */
 export function RevokeDialog({ apiKey: { keyId, key, name }, onClose }: { apiKey: Key; onClose: () => void }) {
   const revoke = useChange('POST /api/portal/keys/:keyId/revoke');
-  const confirm = (): void =>
-    revoke.mutate({ params: { keyId } }, { onSuccess: () => (onClose(), toast(text.isRevoked)) });
+  const onSuccess = (): void => (onClose(), toast(text.isRevoked));
   return (
-    <Dialog title={text.revokeTitle} onClose={onClose}>
+    <FormDialog
+      title={text.revokeTitle}
+      action={text.revoke}
+      kind="danger"
+      change={revoke}
+      onSubmit={() => revoke.mutate({ params: { keyId } }, { onSuccess })}
+      onClose={onClose}
+    >
       <p>
         {name} <code className="font-mono">{key}</code>
       </p>
       <p>{text.revokeHelp}</p>
-      {revoke.error && <Failed error={revoke.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button kind="danger" isBusy={revoke.isPending} onClick={confirm}>
-          {text.revoke}
-        </Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 
-/** A key, which the API returns only once, with a call to try it. */
+/** A key, with a call to try it. */
 export function SecretOnce({ secret, onClose }: { secret: string; onClose: () => void }) {
   const { apiUrl } = useMember();
   const call = `curl -H "x-api-key: ${secret}" "${apiUrl}/api/checkout/channels"`;
   return (
-    <Dialog title={text.secretTitle} onClose={onClose}>
-      <p>{text.secretHelp}</p>
-      <CodeBlock value={secret} name={text.secret} />
+    <SecretDialog title={text.secretTitle} help={kit.secretHelp} name={text.secret} secret={secret} onClose={onClose}>
       <h3 className="font-medium">{text.tryIt}</h3>
       <CodeBlock value={call} name={text.tryIt} />
-      <Button kind="primary" onClick={onClose}>
-        {text.stored}
-      </Button>
-    </Dialog>
+    </SecretDialog>
   );
 }

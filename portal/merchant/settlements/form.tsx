@@ -1,9 +1,8 @@
-import { useDeferredValue, useState, type FormEvent } from 'react';
+import { useDeferredValue, useState } from 'react';
 
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
 import { Choice, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Price, typedBirr } from '../quote.tsx';
 import { useChange, useRead } from '../routes.ts';
@@ -19,62 +18,54 @@ export function SettlementForm({ onClose }: { onClose: () => void }) {
   const amount = isAll ? undefined : typedBirr(typed);
   const quoted = useDeferredValue(amount);
   const quote = useRead('GET /api/checkout/settlement/quote', { query: { amount: quoted } });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const body = isAll ? { requestId, all: true } : { requestId, amount };
-    create.mutate(
-      { body },
-      {
-        onSuccess: () => {
-          toast(text.requested);
-          onClose();
-        },
-      },
-    );
+    create.mutate({ body }, { onSuccess: () => (onClose(), toast(text.requested)) });
   };
   return (
-    <Dialog title={text.newSettlement} onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <Choice
-          label={text.howMuch}
-          value={isAll ? 'all' : 'amount'}
-          options={[
-            ['all', text.all],
-            ['amount', text.anAmount],
-          ]}
-          onChange={(value) => setAll(value === 'all')}
-        />
-        {!isAll && (
-          <TextField
-            label={text.amount}
-            hint={text.amountHelp}
-            inputMode="decimal"
-            isRequired
-            value={typed}
-            error={typed !== '' && amount === undefined ? text.wrongAmount : undefined}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        )}
-        <Loaded query={quote} skeletonRows={4}>
-          {({ data }) => (
-            <>
-              {(isAll || amount !== undefined) && <Price quote={data} />}
-              <ExpectedDays days={data} />
-            </>
-          )}
-        </Loaded>
+    <FormDialog
+      title={text.newSettlement}
+      action={text.request}
+      change={create}
+      isDisabled={!isAll && amount === undefined}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Choice
+        label={text.howMuch}
+        value={isAll ? 'all' : 'amount'}
+        options={[
+          ['all', text.all],
+          ['amount', text.anAmount],
+        ]}
+        onChange={(value) => setAll(value === 'all')}
+      />
+      {!isAll && (
         <TextField
-          label={text.requestId}
+          label={text.amount}
+          hint={text.amountHelp}
+          inputMode="decimal"
           isRequired
-          maxLength={64}
-          value={requestId}
-          onChange={(event) => setRequestId(event.target.value)}
+          value={typed}
+          error={typed !== '' && amount === undefined ? text.wrongAmount : undefined}
+          onChange={(event) => setTyped(event.target.value)}
         />
-        {create.error && <Failed error={create.error} />}
-        <Button type="submit" kind="primary" isBusy={create.isPending} disabled={!isAll && amount === undefined}>
-          {text.request}
-        </Button>
-      </form>
-    </Dialog>
+      )}
+      <Loaded query={quote} skeletonRows={4}>
+        {({ data }) => (
+          <>
+            {(isAll || amount !== undefined) && <Price quote={data} />}
+            <ExpectedDays days={data} />
+          </>
+        )}
+      </Loaded>
+      <TextField
+        label={text.requestId}
+        isRequired
+        maxLength={64}
+        value={requestId}
+        onChange={(event) => setRequestId(event.target.value)}
+      />
+    </FormDialog>
   );
 }

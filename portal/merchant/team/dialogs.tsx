@@ -1,10 +1,8 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
-import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Failed } from '../../ui/feedback.tsx';
 import { Choice, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
@@ -40,8 +38,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const error = invite.error instanceof CallFailure ? invite.error : null;
   const isWrong = error?.details.some(({ field }) => field === 'email') === true;
   const isMember = error?.code === 'DUPLICATE_REFERENCE';
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (email === '') return;
     invite.mutate({ body: { email, role } }, { onSuccess: () => (onClose(), toast(text.sent(email))) });
@@ -52,28 +49,26 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     return isWrong ? `${text.notAccepted} ${text.emailRule}` : undefined;
   };
   return (
-    <Dialog title={text.inviteTitle} onClose={onClose}>
+    <FormDialog
+      title={text.inviteTitle}
+      action={text.send}
+      change={invite}
+      isErrorBeside={isWrong || isMember}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <p>{text.inviteHelp}</p>
-      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
-        <TextField
-          label={text.email}
-          isRequired
-          type="email"
-          maxLength={254}
-          value={email}
-          error={emailError()}
-          onChange={({ target }) => setEmail(target.value.trim())}
-        />
-        <RoleChoice value={role} onChange={setRole} />
-        {invite.error && !isWrong && !isMember && <Failed error={invite.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{kit.cancel}</Button>
-          <Button type="submit" kind="primary" isBusy={invite.isPending}>
-            {text.send}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      <TextField
+        label={text.email}
+        isRequired
+        type="email"
+        maxLength={254}
+        value={email}
+        error={emailError()}
+        onChange={({ target }) => setEmail(target.value.trim())}
+      />
+      <RoleChoice value={role} onChange={setRole} />
+    </FormDialog>
   );
 }
 
@@ -83,37 +78,34 @@ type MemberDialogProps = { member: TeamMember; onClose: () => void };
 export function ChangeDialog({ member: { userId, name, role: present }, onClose }: MemberDialogProps) {
   const [role, setRole] = useState(present);
   const change = useChange('PATCH /api/portal/team/:userId');
-  const save = (): void =>
-    change.mutate({ params: { userId }, body: { role } }, { onSuccess: () => (onClose(), toast(text.changed)) });
+  const onSuccess = (): void => (onClose(), toast(text.changed));
   return (
-    <Dialog title={text.changeTitle(name)} onClose={onClose}>
+    <FormDialog
+      title={text.changeTitle(name)}
+      action={text.save}
+      change={change}
+      onSubmit={() => change.mutate({ params: { userId }, body: { role } }, { onSuccess })}
+      onClose={onClose}
+    >
       <RoleChoice value={role} onChange={setRole} />
-      {change.error && <Failed error={change.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button kind="primary" isBusy={change.isPending} onClick={save}>
-          {text.save}
-        </Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 
 /** Asks, then removes a member. */
 export function RemoveDialog({ member: { userId, name }, onClose }: MemberDialogProps) {
   const remove = useChange('DELETE /api/portal/team/:userId');
-  const confirm = (): void =>
-    remove.mutate({ params: { userId } }, { onSuccess: () => (onClose(), toast(text.removed)) });
+  const onSuccess = (): void => (onClose(), toast(text.removed));
   return (
-    <Dialog title={text.removeTitle(name)} onClose={onClose}>
+    <FormDialog
+      title={text.removeTitle(name)}
+      action={text.remove}
+      kind="danger"
+      change={remove}
+      onSubmit={() => remove.mutate({ params: { userId } }, { onSuccess })}
+      onClose={onClose}
+    >
       <p>{text.removeHelp}</p>
-      {remove.error && <Failed error={remove.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button kind="danger" isBusy={remove.isPending} onClick={confirm}>
-          {text.remove}
-        </Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
-import { Button, buttonStyle } from '../../ui/button.tsx';
+import { buttonStyle } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { issueOf } from '../../ui/error-text.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { Failed } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { QrCode } from '../../ui/qr-code.tsx';
 import { text as kit } from '../../ui/text.ts';
@@ -25,14 +25,14 @@ export function NewPayment({ onClose }: { onClose: () => void }) {
   const [session, setSession] = useState<CreatedSession | null>(null);
   return (
     <Dialog title={session ? session.checkoutOrderNo : text.title} onClose={onClose}>
-      {session ? <Created session={session} /> : <Form onCreated={setSession} onClose={onClose} />}
+      {session ? <Created session={session} /> : <PaymentForm onCreated={setSession} onClose={onClose} />}
     </Dialog>
   );
 }
 
 const newOrderNo = (): string => `PORTAL-${Date.now().toString(36).toUpperCase()}`;
 
-function Form({ onCreated, onClose }: { onCreated: (session: CreatedSession) => void; onClose: () => void }) {
+function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSession) => void; onClose: () => void }) {
   const [fields, setFields] = useState(() => ({
     checkoutOrderNo: newOrderNo(),
     amount: '',
@@ -43,8 +43,7 @@ function Form({ onCreated, onClose }: { onCreated: (session: CreatedSession) => 
   const createSession = useChange('POST /api/checkout/sessions');
   const issue = (name: keyof typeof fields) => issueOf(createSession.error, name);
   const isAmount = BIRR.test(fields.amount) && Number(fields.amount) > 0;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (!isAmount || fields.checkoutOrderNo === '') return;
     const { amount, ...texts } = fields;
@@ -61,7 +60,7 @@ function Form({ onCreated, onClose }: { onCreated: (session: CreatedSession) => 
     onChange: (event: { target: { value: string } }) => setFields({ ...fields, [name]: event.target.value }),
   });
   return (
-    <form noValidate onSubmit={submit} className="flex flex-col gap-3">
+    <Form change={createSession} action={text.create} onSubmit={submit} onCancel={onClose}>
       <p className="text-quiet">{text.intro}</p>
       <TextField
         {...field('amount')}
@@ -77,14 +76,7 @@ function Form({ onCreated, onClose }: { onCreated: (session: CreatedSession) => 
       />
       <TextField {...field('customerName')} error={issue('customerName')} />
       <TextField {...field('customerPhone')} type="tel" error={issue('customerPhone')} />
-      {createSession.error && <Failed error={createSession.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button type="submit" kind="primary" isBusy={createSession.isPending}>
-          {text.create}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,9 +1,10 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
 import type { FilterState } from '../../ui/filter-bar.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
@@ -114,8 +115,7 @@ function SaveForm({ state: { chosen, search } }: { state: FilterState }) {
   const [shared, setShared] = useState(false);
   const [isTried, setTried] = useState(false);
   const create = useChange('POST /api/portal/views');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (name.trim() === '') return;
     const { minAgeMinutes, ...parameters } = chosen;
@@ -127,19 +127,17 @@ function SaveForm({ state: { chosen, search } }: { state: FilterState }) {
     create.mutate({ body: { name: name.trim(), filter, shared } }, { onSuccess });
   };
   return (
-    <form noValidate onSubmit={submit} className="flex flex-col gap-1 border-t border-line pt-2">
-      <TextField
-        label={text.saveAs}
-        value={name}
-        maxLength={NAME_CHARACTERS_MAX}
-        error={isTried && name.trim() === '' ? kit.fillIn : undefined}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <Check label={text.share} isChecked={shared} onChange={setShared} />
-      {create.error && <Failed error={create.error} />}
-      <Button type="submit" isBusy={create.isPending}>
-        {text.save}
-      </Button>
-    </form>
+    <div className="border-t border-line pt-2">
+      <Form change={create} action={text.save} kind="second" onSubmit={submit}>
+        <TextField
+          label={text.saveAs}
+          value={name}
+          maxLength={NAME_CHARACTERS_MAX}
+          error={isTried && name.trim() === '' ? kit.fillIn : undefined}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Check label={text.share} isChecked={shared} onChange={setShared} />
+      </Form>
+    </div>
   );
 }

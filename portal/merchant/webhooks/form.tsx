@@ -1,11 +1,9 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { issueOf } from '../../ui/error-text.ts';
-import { Failed } from '../../ui/feedback.tsx';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useChange, useRead, type Subscription } from '../routes.ts';
@@ -31,8 +29,7 @@ export function SubscriptionForm({ subscription, onClose, onSecret }: Props) {
   const failure = create.error ?? change.error;
   const urlIssue = issueOf(failure, 'url');
   const hasNoEvents = fields.eventTypes.length === 0;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (fields.url === '' || hasNoEvents) return;
     if (subscription) {
@@ -44,47 +41,45 @@ export function SubscriptionForm({ subscription, onClose, onSecret }: Props) {
     }
   };
   return (
-    <Dialog title={subscription ? text.edit : text.newSubscription} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="flex flex-col gap-3">
-        {!subscription?.sandboxReceiver && (
-          <TextField
-            label={text.url}
-            hint={environment === 'live' ? text.urlHint : text.urlHintTest}
-            isRequired
-            type="url"
-            maxLength={2_000}
-            value={fields.url}
-            error={isTried && fields.url === '' ? kit.fillIn : urlIssue}
-            onChange={(event) => setFields({ ...fields, url: event.target.value.trim() })}
-          />
-        )}
+    <FormDialog
+      title={subscription ? text.edit : text.newSubscription}
+      action={subscription ? text.save : text.create}
+      change={{ error: failure, isPending: create.isPending || change.isPending }}
+      isErrorBeside={urlIssue !== undefined}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {!subscription?.sandboxReceiver && (
         <TextField
-          label={text.description}
-          hint={text.descriptionHint}
-          maxLength={500}
-          value={fields.description}
-          onChange={(event) => setFields({ ...fields, description: event.target.value })}
+          label={text.url}
+          hint={environment === 'live' ? text.urlHint : text.urlHintTest}
+          isRequired
+          type="url"
+          maxLength={2_000}
+          value={fields.url}
+          error={isTried && fields.url === '' ? kit.fillIn : urlIssue}
+          onChange={(event) => setFields({ ...fields, url: event.target.value.trim() })}
         />
-        <EventTypes chosen={fields.eventTypes} onChange={(eventTypes) => setFields({ ...fields, eventTypes })} />
-        {hasNoEvents && <p className="font-medium text-bad">{text.chooseOne}</p>}
-        <Choice
-          label={text.encoding}
-          options={[
-            ['base64', 'base64'],
-            ['hex', 'hex'],
-          ]}
-          value={fields.signatureEncoding}
-          onChange={(signatureEncoding) => setFields({ ...fields, signatureEncoding })}
-        />
-        {failure && urlIssue === undefined && <Failed error={failure} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{kit.cancel}</Button>
-          <Button type="submit" kind="primary" isBusy={create.isPending || change.isPending}>
-            {subscription ? text.save : text.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <TextField
+        label={text.description}
+        hint={text.descriptionHint}
+        maxLength={500}
+        value={fields.description}
+        onChange={(event) => setFields({ ...fields, description: event.target.value })}
+      />
+      <EventTypes chosen={fields.eventTypes} onChange={(eventTypes) => setFields({ ...fields, eventTypes })} />
+      {hasNoEvents && <p className="font-medium text-bad">{text.chooseOne}</p>}
+      <Choice
+        label={text.encoding}
+        options={[
+          ['base64', 'base64'],
+          ['hex', 'hex'],
+        ]}
+        value={fields.signatureEncoding}
+        onChange={(signatureEncoding) => setFields({ ...fields, signatureEncoding })}
+      />
+    </FormDialog>
   );
 }
 

@@ -6,10 +6,10 @@ import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead } from '../routes.ts';
+import { SecretOnce } from './dialogs.tsx';
 import { SubscriptionForm } from './form.tsx';
 import { Health } from './health.tsx';
 import { Receiver } from './receiver.tsx';
-import { SecretOnce } from './secret.tsx';
 import { SubscriptionCard } from './subscription.tsx';
 import { text } from './text.ts';
 

@@ -10,9 +10,8 @@ import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import type { Subscription } from '../routes.ts';
 import { ActiveSwitch } from './active-switch.tsx';
-import { DeleteDialog } from './delete.tsx';
+import { DeleteDialog, RotateDialog } from './dialogs.tsx';
 import { SubscriptionForm } from './form.tsx';
-import { RotateDialog } from './secret.tsx';
 import { TestEvent } from './test-event.tsx';
 import { text } from './text.ts';
 

@@ -61,21 +61,11 @@ export const text = catalogue({
     'A new secret signs from now on. For how long shall the old one sign as well, in a second header?',
     'ከአሁን ጀምሮ አዲስ ምስጢር ይፈርማል። የቀድሞው በሁለተኛ ራስጌ ለምን ያህል ጊዜ ይፈርም?',
   ],
-  overlap: ['Overlap', 'የጋራ ጊዜ'],
-  overlap0: ['Not at all: the old one ends now', 'ምንም፦ የቀድሞው አሁን ያበቃል'],
-  overlap1: ['1 hour', '1 ሰዓት'],
-  overlap24: ['1 day', '1 ቀን'],
-  overlap168: ['7 days', '7 ቀናት'],
   endsEarlier: [
     'An earlier rotation is still overlapping. Its old secret ends now.',
     'የቀድሞው ቅያሪ የጋራ ጊዜ ገና አላበቃም። የዚያ አሮጌ ምስጢር አሁን ያበቃል።',
   ],
   secretOnce: ['Your new secret', 'አዲሱ ምስጢርዎ'],
-  secretOnceHelp: [
-    'It is shown only this once. Store it where your server reads its settings.',
-    'የሚታየው አሁን ብቻ ነው። አገልጋይዎ ቅንብሮቹን በሚያነብበት ቦታ ያስቀምጡት።',
-  ],
-  stored: ['I have stored it', 'አስቀምጬዋለሁ'],
   test: ['Send test event', 'የሙከራ ክስተት ላክ'],
   testSending: ['The test event is on its way…', 'የሙከራ ክስተቱ በመላክ ላይ ነው…'],
   testGood: (status: number, ms: number) => [

@@ -1,12 +1,11 @@
-import { useDeferredValue, useState, type FormEvent } from 'react';
+import { useDeferredValue, useState } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Note } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Failed } from '../../ui/feedback.tsx';
-import { Choice, Field, TextField } from '../../ui/field.tsx';
+import { Choice, SelectField, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { birr, Price, typedBirr } from '../quote.tsx';
 import { useChange, useRead } from '../routes.ts';
@@ -51,49 +50,42 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
   const ofChannel = limits.data?.data.find((one) => one.channel === channel);
   const kinds = ofChannel?.payoutTo ?? ['phone'];
   const set = (changes: Partial<Values>): void => setValues({ ...values, ...changes });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (amount === undefined) return;
-    create.mutate(
-      { body: bodyOf(values, { channel, amount, kinds }) },
-      {
-        onSuccess: () => {
-          toast(text.requested);
-          onClose();
-        },
-      },
-    );
+    const body = bodyOf(values, { channel, amount, kinds });
+    create.mutate({ body }, { onSuccess: () => (onClose(), toast(text.requested)) });
   };
   const paying = (limits.data?.data ?? []).filter(({ payoutTo }) => payoutTo.length > 0).map((one) => one.channel);
   return (
-    <Dialog title={text.newWithdrawal} onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-2">
-        <Choice
-          label={text.channel}
-          value={channel}
-          options={CHANNELS.filter((one) => paying.includes(one)).map((one) => [one, one] as const)}
-          onChange={setChannel}
-        />
-        {ofChannel && <LimitLine limits={ofChannel.payOut} />}
-        <TextField
-          label={text.amount}
-          hint={text.amountHelp}
-          inputMode="decimal"
-          isRequired
-          value={values.amount}
-          error={values.amount !== '' && amount === undefined ? text.wrongAmount : undefined}
-          onChange={(event) => set({ amount: event.target.value })}
-        />
-        <QuoteOf channel={channel} amount={amount} />
-        <Destination kinds={kinds} values={values} onChange={set} />
-        <References values={values} onChange={set} />
-        <p className="text-quiet">{text.reviewed}</p>
-        {create.error && <Failed error={create.error} />}
-        <Button type="submit" kind="primary" isBusy={create.isPending} disabled={amount === undefined}>
-          {text.request}
-        </Button>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={text.newWithdrawal}
+      action={text.request}
+      change={create}
+      isDisabled={amount === undefined}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Choice
+        label={text.channel}
+        value={channel}
+        options={CHANNELS.filter((one) => paying.includes(one)).map((one) => [one, one] as const)}
+        onChange={setChannel}
+      />
+      {ofChannel && <LimitLine limits={ofChannel.payOut} />}
+      <TextField
+        label={text.amount}
+        hint={text.amountHelp}
+        inputMode="decimal"
+        isRequired
+        value={values.amount}
+        error={values.amount !== '' && amount === undefined ? text.wrongAmount : undefined}
+        onChange={(event) => set({ amount: event.target.value })}
+      />
+      <QuoteOf channel={channel} amount={amount} />
+      <Destination kinds={kinds} values={values} onChange={set} />
+      <References values={values} onChange={set} />
+      <p className="text-quiet">{text.reviewed}</p>
+    </FormDialog>
   );
 }
 
@@ -173,22 +165,13 @@ function Destination({ kinds, values, onChange }: PartProps & { kinds: readonly 
         />
       ) : (
         <>
-          <Field label={text.bank} isRequired>
-            {(described) => (
-              <select
-                {...described}
-                className="control"
-                value={values.bankCode}
-                onChange={(event) => onChange({ bankCode: event.target.value })}
-              >
-                {Object.entries(BANKS).map(([code, name]) => (
-                  <option key={code} value={code}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label={text.bank}
+            isRequired
+            choices={Object.entries(BANKS)}
+            value={values.bankCode}
+            onChange={(event) => onChange({ bankCode: event.target.value })}
+          />
           <TextField
             label={text.accountNumber}
             inputMode="numeric"

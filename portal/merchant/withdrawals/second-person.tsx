@@ -1,10 +1,10 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/facts.tsx';
-import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { destinationText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
@@ -41,36 +41,29 @@ function PolicyForm({ secondPersonFrom: from, onClose }: WithdrawalPolicy & { on
   const change = useChange('PUT /api/portal/withdrawal-policy');
   const amount = typedBirr(typed);
   const isWrong = typed.trim() !== '' && amount === undefined;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (isWrong) return;
-    change.mutate(
-      { body: { secondPersonFrom: amount ?? null } },
-      {
-        onSuccess: () => {
-          toast(text.policySaved);
-          onClose();
-        },
-      },
-    );
+    const body = { secondPersonFrom: amount ?? null };
+    change.mutate({ body }, { onSuccess: () => (onClose(), toast(text.policySaved)) });
   };
   return (
-    <Dialog title={text.policyTitle} onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <TextField
-          label={text.policyAmount}
-          hint={text.policyHelp}
-          inputMode="decimal"
-          value={typed}
-          error={isWrong ? text.wrongAmount : undefined}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        {change.error && <Failed error={change.error} />}
-        <Button type="submit" kind="primary" isBusy={change.isPending} disabled={isWrong}>
-          {text.save}
-        </Button>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={text.policyTitle}
+      action={text.save}
+      change={change}
+      isDisabled={isWrong}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.policyAmount}
+        hint={text.policyHelp}
+        inputMode="decimal"
+        value={typed}
+        error={isWrong ? text.wrongAmount : undefined}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+    </FormDialog>
   );
 }
 
@@ -100,56 +93,42 @@ type DialogProps = { withdrawal: WithdrawalRow; onClose: () => void };
 function ConfirmDialog({ withdrawal, onClose }: DialogProps) {
   const { withdrawalRequestId: withdrawalId, amount } = withdrawal;
   const confirm = useChange('POST /api/portal/withdrawals/:withdrawalId/confirm');
-  const onSuccess = (): void => {
-    toast(text.confirmed);
-    onClose();
-  };
+  const onSuccess = (): void => (onClose(), toast(text.confirmed));
   return (
-    <Dialog title={text.confirm} onClose={onClose}>
+    <FormDialog
+      title={text.confirm}
+      action={text.confirm}
+      change={confirm}
+      onSubmit={() => confirm.mutate({ params: { withdrawalId }, body: {} }, { onSuccess })}
+      onClose={onClose}
+    >
       <p>{text.confirmQuestion(birr(amount), destinationText(withdrawal))}</p>
-      {confirm.error && <Failed error={confirm.error} />}
-      <Button
-        kind="primary"
-        isBusy={confirm.isPending}
-        onClick={() => confirm.mutate({ params: { withdrawalId }, body: {} }, { onSuccess })}
-      >
-        {text.confirm}
-      </Button>
-    </Dialog>
+    </FormDialog>
   );
 }
 
 function DeclineDialog({ withdrawal: { withdrawalRequestId: withdrawalId }, onClose }: DialogProps) {
   const [reason, setReason] = useState('');
   const decline = useChange('POST /api/portal/withdrawals/:withdrawalId/decline');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    decline.mutate(
-      { params: { withdrawalId }, body: { reason } },
-      {
-        onSuccess: () => {
-          toast(text.declined);
-          onClose();
-        },
-      },
-    );
-  };
+  const onSuccess = (): void => (onClose(), toast(text.declined));
   return (
-    <Dialog title={text.declineTitle} onClose={onClose}>
+    <FormDialog
+      title={text.declineTitle}
+      action={text.decline}
+      kind="danger"
+      change={decline}
+      isDisabled={reason.trim() === ''}
+      onSubmit={() => decline.mutate({ params: { withdrawalId }, body: { reason } }, { onSuccess })}
+      onClose={onClose}
+    >
       <p>{text.declineHelp}</p>
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <TextField
-          label={text.reason}
-          isRequired
-          maxLength={200}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        {decline.error && <Failed error={decline.error} />}
-        <Button type="submit" kind="danger" isBusy={decline.isPending} disabled={reason.trim() === ''}>
-          {text.decline}
-        </Button>
-      </form>
-    </Dialog>
+      <TextField
+        label={text.reason}
+        isRequired
+        maxLength={200}
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+    </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
@@ -7,6 +7,7 @@ import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Failed, Skeleton } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import { text as kit } from '../../ui/text.ts';
@@ -91,15 +92,21 @@ function StartForm({ filter, count, onStarted, onClose }: StartProps) {
   const start = useChange('POST /api/ops/webhooks/deliveries/resend');
   const issue =
     start.error instanceof CallFailure ? start.error.details.find(({ field }) => field === 'reason')?.issue : undefined;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (reason.trim() === '') return;
     const body = { ...filter, environment, reason: reason.trim() };
     start.mutate({ body }, { onSuccess: ({ data: { jobId = '' } }) => onStarted(jobId) });
   };
   return (
-    <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
+    <Form
+      change={start}
+      isErrorBeside={issue !== undefined}
+      action={text.start}
+      isDisabled={!count.data?.data.matched}
+      onSubmit={submit}
+      onCancel={onClose}
+    >
       <Counted count={count} />
       <TextField
         label={shared.reason}
@@ -110,14 +117,7 @@ function StartForm({ filter, count, onStarted, onClose }: StartProps) {
         error={issue ?? (isTried && reason.trim() === '' ? kit.fillIn : undefined)}
         onChange={({ target }) => setReason(target.value)}
       />
-      {start.error && issue === undefined && <Failed error={start.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button type="submit" kind="primary" disabled={!count.data?.data.matched} isBusy={start.isPending}>
-          {text.start}
-        </Button>
-      </div>
-    </form>
+    </Form>
   );
 }
 

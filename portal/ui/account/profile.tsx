@@ -1,9 +1,8 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
-import { Button } from '../button.tsx';
 import { CallFailure } from '../call.ts';
-import { Failed } from '../feedback.tsx';
 import { Choice, TextField } from '../field.tsx';
+import { Form } from '../form.tsx';
 import { catalogue, changeLanguage, LANGUAGES, type Language } from '../language.ts';
 import { text as kit } from '../text.ts';
 import { useChange, type Me } from './routes.ts';
@@ -40,8 +39,7 @@ export function Profile({ user }: { user: Omit<Me['user'], 'userId'> }) {
   const change = useChange('PATCH /api/portal/profile');
   const isWrong = change.error instanceof CallFailure && change.error.details.some(({ field }) => field === 'name');
   const isEmpty = values.name.trim() === '';
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     if (isEmpty) return;
     const onSuccess = (): void => {
       changeLanguage(values.language);
@@ -51,42 +49,40 @@ export function Profile({ user }: { user: Omit<Me['user'], 'userId'> }) {
     change.mutate({ body: { ...values, name: values.name.trim() } }, { onSuccess });
   };
   return (
-    <form noValidate className="card flex max-w-xl flex-col gap-4 p-4" onSubmit={submit}>
-      <p>
-        <span className="text-quiet">{text.email}:</span> {user.email}
-      </p>
-      <TextField
-        label={text.name}
-        hint={text.nameRule}
-        isRequired
-        maxLength={100}
-        autoComplete="name"
-        value={values.name}
-        error={isEmpty ? kit.fillIn : isWrong ? text.nameRule : undefined}
-        onChange={(event) => setValues({ ...values, name: event.target.value })}
-      />
-      <Choice
-        label={text.language}
-        options={LANGUAGE_OPTIONS}
-        value={values.language}
-        onChange={(language) => setValues({ ...values, language })}
-      />
-      <Choice
-        label={text.calendar}
-        options={CALENDARS}
-        value={values.calendar}
-        onChange={(calendar) => setValues({ ...values, calendar })}
-      />
-      <Choice
-        label={text.clock}
-        options={CLOCKS}
-        value={values.clock}
-        onChange={(clock) => setValues({ ...values, clock })}
-      />
-      {change.error && !isWrong && <Failed error={change.error} />}
-      <Button type="submit" kind="primary" isBusy={change.isPending} className="self-start">
-        {text.save}
-      </Button>
-    </form>
+    <div className="card max-w-xl p-4">
+      <Form change={change} isErrorBeside={isWrong} action={text.save} onSubmit={submit}>
+        <p>
+          <span className="text-quiet">{text.email}:</span> {user.email}
+        </p>
+        <TextField
+          label={text.name}
+          hint={text.nameRule}
+          isRequired
+          maxLength={100}
+          autoComplete="name"
+          value={values.name}
+          error={isEmpty ? kit.fillIn : isWrong ? text.nameRule : undefined}
+          onChange={(event) => setValues({ ...values, name: event.target.value })}
+        />
+        <Choice
+          label={text.language}
+          options={LANGUAGE_OPTIONS}
+          value={values.language}
+          onChange={(language) => setValues({ ...values, language })}
+        />
+        <Choice
+          label={text.calendar}
+          options={CALENDARS}
+          value={values.calendar}
+          onChange={(calendar) => setValues({ ...values, calendar })}
+        />
+        <Choice
+          label={text.clock}
+          options={CLOCKS}
+          value={values.clock}
+          onChange={(clock) => setValues({ ...values, clock })}
+        />
+      </Form>
+    </div>
   );
 }

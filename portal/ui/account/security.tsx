@@ -1,10 +1,9 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 
-import { Button } from '../button.tsx';
 import { CallFailure } from '../call.ts';
 import { Panel } from '../facts.tsx';
-import { Failed } from '../feedback.tsx';
 import { TextField } from '../field.tsx';
+import { Form } from '../form.tsx';
 import { text as kit } from '../text.ts';
 import { toast } from '../toast.tsx';
 import { useChange } from './routes.ts';
@@ -45,8 +44,7 @@ function Password() {
     error: wrong.includes(name) ? ISSUES[name] : isTried && values[name] === '' ? kit.fillIn : undefined,
     onChange: (event: { target: { value: string } }) => setValues({ ...values, [name]: event.target.value }),
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     setTried(true);
     if (values.currentPassword === '' || values.newPassword === '') return;
     const onSuccess = (): void => {
@@ -58,7 +56,13 @@ function Password() {
   };
   return (
     <Panel title={text.password}>
-      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
+      <Form
+        change={change}
+        isErrorBeside={wrong.length > 0}
+        action={text.changePassword}
+        kind="second"
+        onSubmit={submit}
+      >
         <TextField label={text.currentPassword} {...control('currentPassword')} autoComplete="current-password" />
         <TextField
           label={text.newPassword}
@@ -66,11 +70,7 @@ function Password() {
           {...control('newPassword')}
           autoComplete="new-password"
         />
-        {change.error && wrong.length === 0 && <Failed error={change.error} />}
-        <Button type="submit" isBusy={change.isPending} className="self-start">
-          {text.changePassword}
-        </Button>
-      </form>
+      </Form>
     </Panel>
   );
 }

@@ -2,16 +2,19 @@ import { useState } from 'react';
 
 import { Badge } from '../badge.tsx';
 import { Button } from '../button.tsx';
-import { Code, CodeBlock } from '../copy.tsx';
+import { Code } from '../copy.tsx';
 import { Dialog } from '../dialog.tsx';
 import { Facts, Panel } from '../facts.tsx';
 import { Failed, Loaded } from '../feedback.tsx';
+import { FormDialog, SecretDialog } from '../form.tsx';
 import { QrCode } from '../qr-code.tsx';
 import { CodeForm } from '../step-up-dialog.tsx';
-import { text as kit } from '../text.ts';
 import { Time } from '../time.tsx';
 import { useChange, useRead } from './routes.ts';
 import { text } from './text.ts';
+
+/** Reads again what the person may do. */
+const reload = (): void => location.reload();
 
 /** Two-factor authentication: on with a code of the app, its recovery codes, and off again. */
 export function TwoFactor() {
@@ -59,7 +62,16 @@ export function TwoFactor() {
       {failure && <Failed error={failure} />}
       {begin.data && !codes && <TurnOn {...begin.data.data} onClose={begin.reset} onCodes={setCodes} />}
       {isTurningOff && <TurnOff onClose={() => setTurningOff(false)} />}
-      {codes && <RecoveryCodes codes={codes} />}
+      {codes && (
+        <SecretDialog
+          title={text.codesTitle}
+          help={text.codesHelp}
+          name={text.codes}
+          secret={codes.join('\n')}
+          stored={text.stored}
+          onClose={reload}
+        />
+      )}
     </Panel>
   );
 }
@@ -75,7 +87,7 @@ function TurnOn({ secret, uri, onClose, onCodes }: TurnOnProps) {
       <p>{text.scan}</p>
       <QrCode content={uri} label={text.qr} />
       <Facts rows={{ [text.secret]: <Code value={secret} name={text.secret} /> }} />
-      <CodeForm error={confirm.error} isBusy={confirm.isPending} onSend={send} onCancel={onClose} />
+      <CodeForm change={confirm} onSend={send} onCancel={onClose} />
     </Dialog>
   );
 }
@@ -83,31 +95,15 @@ function TurnOn({ secret, uri, onClose, onCodes }: TurnOnProps) {
 function TurnOff({ onClose }: { onClose: () => void }) {
   const off = useChange('POST /api/portal/security/two-factor/off');
   return (
-    <Dialog title={text.turnOffTitle} onClose={onClose}>
+    <FormDialog
+      title={text.turnOffTitle}
+      action={text.turnOff}
+      kind="danger"
+      change={off}
+      onSubmit={() => off.mutate({}, { onSuccess: reload })}
+      onClose={onClose}
+    >
       <p>{text.turnOffHelp}</p>
-      {off.error && <Failed error={off.error} />}
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{kit.cancel}</Button>
-        <Button kind="danger" isBusy={off.isPending} onClick={() => off.mutate({}, { onSuccess: reload })}>
-          {text.turnOff}
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
-
-/** Reads again what the person may do. */
-const reload = (): void => location.reload();
-
-/** Recovery codes, which the API returns only once. */
-function RecoveryCodes({ codes }: { codes: readonly string[] }) {
-  return (
-    <Dialog title={text.codesTitle} onClose={reload}>
-      <p>{text.codesHelp}</p>
-      <CodeBlock value={codes.join('\n')} name={text.codes} />
-      <Button kind="primary" onClick={reload}>
-        {text.stored}
-      </Button>
-    </Dialog>
+    </FormDialog>
   );
 }
