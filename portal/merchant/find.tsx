@@ -8,9 +8,28 @@ import { Dialog } from '../ui/dialog.tsx';
 import { base } from '../ui/environment.ts';
 import { Failed } from '../ui/feedback.tsx';
 import { formatBirr, formatInstant } from '../ui/format.ts';
-import { text } from './find-text.ts';
+import { catalogue } from '../ui/language.ts';
 import { useMember } from './member.ts';
 import { call, type EventRow, type SettlementRow, type TransactionRow, type WithdrawalRow } from './routes.ts';
+
+const text = catalogue({
+  title: ['Search', 'ፈልግ'],
+  label: ['A screen, an order number, an id or a reference', 'ገጽ፣ የትእዛዝ ቁጥር፣ መለያ ወይም ማጣቀሻ'],
+  hint: [
+    'Order numbers, customers and references of the last 90 days; ids of any time. Choose with the arrow keys, open with Enter.',
+    'ያለፉት 90 ቀናት የትእዛዝ ቁጥሮች፣ ደንበኞችና ማጣቀሻዎች፤ የማንኛውም ጊዜ መለያዎች። በቀስት ቁልፎች ይምረጡ፣ በEnter ይክፈቱ።',
+  ],
+  screen: ['Screen', 'ገጽ'],
+  transaction: ['Transaction', 'ግብይት'],
+  withdrawal: ['Withdrawal', 'ወጪ'],
+  settlement: ['Settlement', 'ወደ ባንክ ማስተላለፍ'],
+  event: ['Event', 'ክስተት'],
+  results: (count: number) => [count === 1 ? '1 result' : `${count} results`, `${count} ውጤቶች`],
+  none: [
+    'Nothing was found. Order numbers and names may be parts; ids and references must be whole.',
+    'ምንም አልተገኘም። የትእዛዝ ቁጥሮችና ስሞች በከፊል ሊሆኑ ይችላሉ፤ መለያዎችና ማጣቀሻዎች ሙሉ መሆን አለባቸው።',
+  ],
+});
 
 /** A screen or a resource that was found. `path`: its address below the environment's. */
 type Hit = { path: string; kind: string; name: string; detail: string };

@@ -5,11 +5,26 @@ import { Failed } from '../../ui/feedback.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
 import type { FilterState } from '../../ui/filter-bar.tsx';
 import { Form } from '../../ui/form.tsx';
+import { catalogue } from '../../ui/language.ts';
 import { Popover } from '../../ui/popover.tsx';
 import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { useChange, useRead, type SavedView } from '../routes.ts';
-import { text } from './views-text.ts';
+
+const text = catalogue({
+  views: ['Views', 'ዕይታዎች'],
+  today: ['Today', 'ዛሬ'],
+  failedThisWeek: ['Failed this week', 'በዚህ ሳምንት ያልተሳኩ'],
+  pendingLong: ['Pending over 1 h', 'ከ1 ሰዓት በላይ በመጠባበቅ ላይ'],
+  held: ['Held', 'የተያዙ'],
+  shared: ['Shared', 'የተጋራ'],
+  shareOne: ['Share', 'አጋራ'],
+  by: (name: string) => [`by ${name}`, `በ${name}`],
+  remove: (name: string) => [`Delete ${name}`, `${name}ን ሰርዝ`],
+  saveAs: ['Save this filter as', 'ይህን ማጣሪያ አስቀምጥ እንደ'],
+  share: ['Share with everybody of the merchant', 'ለነጋዴው አባላት ሁሉ አጋራ'],
+  save: ['Save', 'አስቀምጥ'],
+});
 
 const NAME_CHARACTERS_MAX = 60;
 
