@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { snakeCase } from '../lib/column-names.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { AppError, found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -150,7 +150,7 @@ export function ensureRotatable(key: ApiKey, now: Date): void {
       : key.expiresAt && key.expiresAt <= now
         ? 'has expired'
         : null;
-  if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Create a new key.`);
+  if (state) throw invalidState(`The key ${key.id} ${state}. Create a new key.`);
 }
 
 /** A key as operators see it. */

@@ -121,10 +121,14 @@ function rejectUnusableKey(row: StoredKey, ip: string, now: Date): void {
 /** Until its merchant is verified and has paid in the sandbox, a live key has only the scopes that verification needs. */
 function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
   if (row.environment !== 'live' || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
-  const details = liveRequirementIssues(row);
+  ensureLiveRequirements(row, 'Live keys work');
+}
+
+/** Throws KYC_REQUIRED with what a merchant still has to do. `what`: a sentence that goes on with it. */
+export function ensureLiveRequirements(of: LiveRequirements, what: string): void {
+  const details = liveRequirementIssues(of);
   if (details.length === 0) return;
-  const what = details.map(({ issue }) => issue).join(', and ');
-  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details });
+  throw new AppError('KYC_REQUIRED', `${what} once ${details.map(({ issue }) => issue).join(', and ')}.`, { details });
 }
 
 /** What a merchant still has to do before live can be used. */

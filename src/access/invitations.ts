@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { first, insertRow, rows, updateRow } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { AppError, found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import {
@@ -38,7 +38,7 @@ export type Invitation = { invitationId: string; token: string; expiresAt: Date 
 export async function inviteOperator(context: AuditContext, pepper: string, operatorId: string): Promise<Invitation> {
   const { trx } = context.tx;
   const { active } = await findOperator(trx, operatorId);
-  if (!active) throw new AppError('INVALID_STATE', 'This operator is inactive: no key is created.');
+  if (!active) throw invalidState('This operator is inactive: no key is created.');
   const sql = `UPDATE invitation SET revoked_at = :at
                WHERE operator_id = :operatorId AND used_at IS NULL AND revoked_at IS NULL`;
   await rows(trx, sql, { operatorId, at: context.at });
@@ -59,7 +59,7 @@ export async function inviteMerchant(
 export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: string) {
   type Row = { merchantId: string | null; usedAt: Date | null; revokedAt: Date | null };
   const row = found(await first<Row>(trx, 'SELECT * FROM invitation WHERE id = :id FOR UPDATE', { id }), 'invitation');
-  if (row.usedAt) throw new AppError('INVALID_STATE', 'This invitation was accepted: revoke the key that it created.');
+  if (row.usedAt) throw invalidState('This invitation was accepted: revoke the key that it created.');
   if (!row.revokedAt) await updateRow(trx, { table: 'invitation', id }, { revokedAt: at });
   return { merchantId: row.merchantId, revokedAt: row.revokedAt ?? at, ended: !row.revokedAt };
 }

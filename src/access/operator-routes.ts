@@ -20,7 +20,7 @@ import {
   type Operator,
 } from './operators.ts';
 import { accessOf, STEP_UP_ACTIONS } from './permissions.ts';
-import { STEP_UP_MS } from './users/identify.ts';
+import { stepUpUntil } from './users/identify.ts';
 import { mailOperator } from './users/operator-invitation.ts';
 import { readSession, type Session } from './users/sessions.ts';
 import { findUserByEmail } from './users/users.ts';
@@ -56,9 +56,9 @@ function meRoute({ db }: Deps): Route {
   });
 }
 
-function presentSession({ id: sessionId, idleUntil, expiresAt, stepUpAt }: Session, at: Date) {
-  const stepUpUntil = stepUpAt && new Date(stepUpAt.getTime() + STEP_UP_MS);
-  return { sessionId, idleUntil, expiresAt, stepUpUntil: stepUpUntil && stepUpUntil > at ? stepUpUntil : null };
+function presentSession(session: Session, at: Date) {
+  const { id: sessionId, idleUntil, expiresAt } = session;
+  return { sessionId, idleUntil, expiresAt, stepUpUntil: stepUpUntil(session, at) };
 }
 
 function auditRoute({ db }: Deps): Route {

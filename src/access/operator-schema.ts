@@ -1,10 +1,12 @@
 import { z } from 'zod';
 
+import { LANGUAGES } from '../http/language.ts';
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { OPERATOR_KEY_DAYS, ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import { ACTIONS } from './permissions.ts';
+import { CALENDARS, CLOCKS } from './users/users.ts';
 
 const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;
@@ -210,9 +212,9 @@ export const OperatorMe = z
     user: z.object({
       name: z.string(),
       email: z.string(),
-      language: z.enum(['en', 'am']),
-      calendar: z.enum(['gregorian', 'ethiopic', 'both']),
-      clock: z.enum(['24h', '12h', 'ethiopian']),
+      language: z.enum(LANGUAGES),
+      calendar: z.enum(CALENDARS),
+      clock: z.enum(CLOCKS),
     }),
     permissions: z.array(z.enum(ACTIONS)).describe('What the role may do'),
     denied: z

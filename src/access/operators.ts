@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { OperatorRole } from '../http/route.ts';
 import { first, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { AppError, found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
 import type { Operator as OperatorSchema } from './operator-schema.ts';
@@ -66,7 +66,7 @@ export async function changeOperator(
   await updateRow(trx, { table: 'operator', id: operatorId }, changes);
   if (!changes.active) await endOperatorSessions(trx, operatorId, changes.updatedAt);
   if (!(await hasActiveAdmin(trx))) {
-    throw new AppError('INVALID_STATE', 'This is the last active admin: create another one first.');
+    throw invalidState('This is the last active admin: create another one first.');
   }
   return { before, after: { ...before, ...changes } };
 }

@@ -1,7 +1,7 @@
 import { requireRole } from '../http/auth.ts';
 import { writeRoute, type OperatorCaller, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import type { AuditContext } from './audit.ts';
 import {
   ANY_OPERATOR,
@@ -70,7 +70,7 @@ function checkRoutes({ routes }: Deps): Route[] {
     requireRole(caller, PERMISSIONS[route.permission]);
     if (proposal.proposedBy !== caller.operatorId) return { proposal, route };
     const another = `another operator has to ${verb} it`;
-    throw new AppError('INVALID_STATE', `You proposed this: ${another}. You can withdraw it.`);
+    throw invalidState(`You proposed this: ${another}. You can withdraw it.`);
   };
   return [
     writeRoute(`POST ${PATH}/:proposalId/confirm`, {
@@ -125,7 +125,7 @@ function withdrawRoute(): Route {
       const { proposedBy } = proposal;
       if (proposedBy !== context.operatorId) {
         const message = `${proposedBy} proposed this: only they can withdraw it. You can reject it.`;
-        throw new AppError('INVALID_STATE', message);
+        throw invalidState(message);
       }
       const closed = await closeProposal(context, proposal, { status: 'WITHDRAWN', ...body });
       return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: auditOfProposal(closed) };

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 import { DAY_MS } from '../lib/dates.ts';
 import { first, insertRow, updateRow, type Queryable } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -77,7 +77,7 @@ export async function lockPending({ tx, at }: AuditContext, id: string): Promise
   const proposal = withStatus(found(locked, 'proposal'), at);
   if (proposal.status === 'PENDING') return proposal;
   const only = 'only one that is PENDING can be confirmed, rejected or withdrawn';
-  throw new AppError('INVALID_STATE', `This proposal is ${proposal.status}: ${only}.`);
+  throw invalidState(`This proposal is ${proposal.status}: ${only}.`);
 }
 
 /** Closes a locked proposal. */
@@ -95,10 +95,7 @@ export async function closeProposal(
 export function ensureUnchanged({ before }: Proposal, change: AuditedChange | null): asserts change is AuditedChange {
   const asStored: unknown = JSON.parse(JSON.stringify(change?.before ?? null));
   if (change !== null && isDeepStrictEqual(asStored, before)) return;
-  throw new AppError(
-    'INVALID_STATE',
-    'It has changed since this was proposed. Reject the proposal, and propose it again.',
-  );
+  throw invalidState('It has changed since this was proposed. Reject the proposal, and propose it again.');
 }
 
 /** Proposals, newest first. */

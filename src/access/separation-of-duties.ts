@@ -1,5 +1,5 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 
 /**
@@ -48,7 +48,7 @@ export async function requireAnotherMember(
   if (environment === 'sandbox') notices.push('In live another person has to confirm it.');
   else {
     const by = prepared.isKey ? `with the key ${requestedBy}, which you created` : 'by you';
-    throw new AppError('INVALID_STATE', `This withdrawal was requested ${by}: another person has to confirm it.`);
+    throw invalidState(`This withdrawal was requested ${by}: another person has to confirm it.`);
   }
 }
 
@@ -73,5 +73,5 @@ export async function requireAnotherPerson(
   }
   const how = prepared.personId === operatorId ? 'to which you invited the merchant' : 'which you created';
   const by = prepared.isKey ? `with the key ${preparedBy}, ${how}` : 'by you';
-  throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: you cannot ${verb} it, ${another}.`);
+  throw invalidState(`This ${what} was ${done} ${by}: you cannot ${verb} it, ${another}.`);
 }

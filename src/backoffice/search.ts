@@ -7,7 +7,6 @@ import { rows, type Database, type Queryable } from '../lib/db.ts';
 import { instant, plainText } from '../lib/fields.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import { normalisePhone } from '../lib/phone.ts';
-import type { Environment } from '../lib/scope.ts';
 
 const SEARCH_CHARACTERS_MAX = 253;
 const NAME_CHARACTERS_MIN = 2;
@@ -138,17 +137,7 @@ function lookupsOf({ text, phone }: Search): readonly string[] {
   return phone === null ? BY_TEXT : [...BY_TEXT, ...BY_PHONE];
 }
 
-type HitRow = {
-  kind: Kind;
-  id: string;
-  merchantId: string | null;
-  merchantName: string | null;
-  environment: Environment | null;
-  status: string;
-  title: string;
-  at: Date;
-  workflowId: string | null;
-};
+type HitRow = Omit<z.input<typeof Hit>, 'url' | 'temporalUrl'> & { workflowId: string | null };
 
 /** Everything with this id, number, phone, reference, host or name: at most 50 hits, the newest first. */
 export async function search(db: Queryable, text: string): Promise<HitRow[]> {

@@ -50,16 +50,12 @@ function joined(sources: readonly WorkItemSource[]): WorkItemSource {
   return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
 }
 
-export type WorkItemRow = {
-  kind: string;
-  id: string;
-  merchantId: string | null;
-  environment: Environment | null;
+export type WorkItemRow = Pick<
+  z.output<typeof WorkItem>,
+  'kind' | 'id' | 'merchantId' | 'environment' | 'what' | 'detail'
+> & {
   amountSantim: Santim | null;
-  /** Since when it needs an operator, or is overdue. */
   since: Date;
-  what: string;
-  detail: Record<string, unknown>;
   workflowId: string | null;
 };
 

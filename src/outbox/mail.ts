@@ -102,7 +102,7 @@ export function createSmtp(url: string, from: string): SendMail {
 type WriterDeps = { db: Database; keyRing: KeyRing; write: WriteNotice };
 type SenderDeps = WriterDeps & { send: SendMail; log: Logger };
 
-/** What a mail says; its text is empty once it was sent. */
+/** Subject and text of a mail; the text is empty once it was sent. */
 function wordsOf(
   { keyRing, write }: WriterDeps,
   { id, subject, body, notice, language }: MailRow,

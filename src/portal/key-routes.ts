@@ -11,12 +11,11 @@ import {
   ROTATION_OVERLAP_HOURS,
   type ApiKey,
 } from '../access/api-keys.ts';
-import { liveRequirementIssues } from '../access/authenticate.ts';
+import { ensureLiveRequirements } from '../access/authenticate.ts';
 import { ensurePermission } from '../access/users/identify.ts';
 import { readSession } from '../access/users/sessions.ts';
 import { readRoute, SCOPES, writeRoute, type Route, type Scope, type UserCaller } from '../http/route.ts';
 import type { Database, Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { KeyRotation } from '../merchants/schema.ts';
 import * as schema from './schema.ts';
@@ -129,10 +128,7 @@ async function ensureMayHold(
   if (caller.environment === 'sandbox') return;
   ensurePermission(caller, 'live-keys:write');
   for (const scope of scopes) ensurePermission(caller, scope);
-  const details = liveRequirementIssues(await readSession(db, caller.sessionId, at));
-  if (details.length === 0) return;
-  const what = details.map(({ issue }) => issue).join(', and ');
-  throw new AppError('KYC_REQUIRED', `Live keys can be created once ${what}.`, { details });
+  ensureLiveRequirements(await readSession(db, caller.sessionId, at), 'Live keys can be created');
 }
 
 function presentCreated({ key, secret }: { key: ApiKey; secret: string }, message: string, more: object) {

@@ -1,5 +1,5 @@
+import type { Language } from '../http/language.ts';
 import type { MemberRole } from '../http/people.ts';
-import type { Language } from './pages/translations.ts';
 
 type Text = { subject: string; text: string };
 

@@ -1,5 +1,5 @@
+import type { Language } from '../http/language.ts';
 import type { Notice } from '../outbox/mail.ts';
-import type { Language } from './pages/translations.ts';
 
 type Written = { subject: string; text: string };
 type Texts = Record<Language, Written>;

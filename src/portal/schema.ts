@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 import { liveRequirementIssues } from '../access/authenticate.ts';
 import { MerchantKey } from '../access/operator-schema.ts';
-import { STEP_UP_MS } from '../access/users/identify.ts';
+import { stepUpUntil } from '../access/users/identify.ts';
 import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
 import type { Session } from '../access/users/sessions.ts';
-import type { Membership } from '../access/users/users.ts';
+import { CALENDARS, CLOCKS, type Membership } from '../access/users/users.ts';
+import { LANGUAGES } from '../http/language.ts';
 import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
 import { birrAmount, plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
@@ -15,11 +16,12 @@ import { MIN_AGE_MINUTES_MAX } from '../payments/transaction-schema.ts';
 const Role = z.enum(MEMBER_ROLES);
 
 const id = z.string().min(1).max(64);
-const personName = plainText(100).refine((text) => text.trim() !== '', 'must not be blank');
+const nameOf = (charactersMax: number) =>
+  plainText(charactersMax).refine((text) => text.trim() !== '', 'must not be blank');
 
-export const Languages = z.enum(['en', 'am']);
-export const Calendars = z.enum(['gregorian', 'ethiopic', 'both']);
-export const Clocks = z.enum(['24h', '12h', 'ethiopian']).describe('ethiopian counts from 06:00 and from 18:00');
+const language = z.enum(LANGUAGES);
+const calendar = z.enum(CALENDARS);
+const clock = z.enum(CLOCKS).describe('ethiopian counts from 06:00 and from 18:00');
 
 /** Who is signed in, in which merchant, and what the role may do there. */
 export const Me = z
@@ -28,9 +30,9 @@ export const Me = z
       userId: z.string(),
       email: z.string(),
       name: z.string(),
-      language: Languages,
-      calendar: Calendars,
-      clock: Clocks,
+      language,
+      calendar,
+      clock,
     }),
     merchant: z
       .object({
@@ -66,10 +68,9 @@ export const Switch = z.strictObject({ merchantId: id });
 
 /** The person of a session, but for the API's address. */
 export function presentMe(session: Session, memberships: Membership[], at: Date): Omit<z.input<typeof Me>, 'apiUrl'> {
-  const { userId, email, name, language, calendar, clock, role, stepUpAt } = session;
+  const { userId, email, name, language, calendar, clock, role } = session;
   const issues = liveRequirementIssues(session).map(({ issue }) => issue);
   const permissions: string[] = role ? permissionsOf(role) : [];
-  const stepUpUntil = stepUpAt && new Date(stepUpAt.getTime() + STEP_UP_MS);
   return {
     user: { userId, email, name, language, calendar, clock },
     merchant: role && {
@@ -90,7 +91,7 @@ export function presentMe(session: Session, memberships: Membership[], at: Date)
     twoFactor: {
       enabled: session.totpEnabledAt !== null,
       requiredForLive: role !== null && TWO_FACTOR_ROLES.includes(role),
-      stepUpUntil: stepUpUntil && stepUpUntil > at ? stepUpUntil : null,
+      stepUpUntil: stepUpUntil(session, at),
     },
   };
 }
@@ -105,10 +106,10 @@ export const Security = z.object({
 export const PasswordChange = z.strictObject({ currentPassword: password, newPassword: password });
 
 export const Profile = z.strictObject({
-  name: personName.optional(),
-  language: Languages.optional(),
-  calendar: Calendars.optional(),
-  clock: Clocks.optional(),
+  name: nameOf(100).optional(),
+  language: language.optional(),
+  calendar: calendar.optional(),
+  clock: clock.optional(),
 });
 
 export const Code = z.strictObject({
@@ -135,12 +136,10 @@ export const PersonSession = z.object({
 
 export const SessionParams = z.strictObject({ sessionId: id });
 
-const role = z.enum(MEMBER_ROLES);
-
 export const MemberInvitation = z.object({
   invitationId: z.string(),
   email: z.string(),
-  role,
+  role: Role,
   createdBy: z.string().describe('usr_…'),
   createdAt: instant,
   expiresAt: instant,
@@ -148,8 +147,8 @@ export const MemberInvitation = z.object({
 
 export const Team = z.object({ members: z.array(Member), invitations: z.array(MemberInvitation) });
 
-export const NewMember = z.strictObject({ email: emailText(), role });
-export const MemberChange = z.strictObject({ role });
+export const NewMember = z.strictObject({ email: emailText(), role: Role });
+export const MemberChange = z.strictObject({ role: Role });
 export const MemberParams = z.strictObject({ userId: id });
 export const InvitationParams = z.strictObject({ invitationId: id });
 
@@ -190,7 +189,6 @@ export const MerchantAuditQuery = MerchantAuditFilterQuery.extend(pageQuery);
 export const WithdrawalPolicy = z.strictObject({ secondPersonFrom: birrAmount.nullable().describe('ETB; null: off') });
 export const Decline = z.strictObject({ reason: plainText(200).trim().min(1).describe('In the timeline') });
 
-const viewName = plainText(60).refine((text) => text.trim() !== '', 'must not be blank');
 const part = z.string().max(100).optional();
 /** The parameters of the list's page that a view keeps: the page reads them as it reads its address. */
 const ViewFilter = z.strictObject({
@@ -216,6 +214,6 @@ export const SavedView = z.object({
   own: z.boolean().describe('Whether it is yours, to change and delete'),
   ownerName: z.string(),
 });
-export const NewView = z.strictObject({ name: viewName, filter: ViewFilter, shared: z.boolean().optional() });
+export const NewView = z.strictObject({ name: nameOf(60), filter: ViewFilter, shared: z.boolean().optional() });
 export const ViewChange = NewView.partial();
 export const ViewParams = z.strictObject({ viewId: id });

@@ -14,12 +14,18 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import type { Environment } from '../../lib/scope.ts';
-import { liveRequirementIssues } from '../authenticate.ts';
+import { ensureLiveRequirements } from '../authenticate.ts';
 import { ROLES, rolesWith, TWO_FACTOR_ROLES, type AnyPermission } from './roles.ts';
 import { useSession, type Audience, type Session } from './sessions.ts';
 
 /** How long an entered code counts, for what needs one. */
-export const STEP_UP_MS = 5 * 60_000;
+const STEP_UP_MS = 5 * 60_000;
+
+/** Until when no other code is needed; null: a code is needed. */
+export function stepUpUntil({ stepUpAt }: Pick<Session, 'stepUpAt'>, at: Date): Date | null {
+  const until = stepUpAt && new Date(stepUpAt.getTime() + STEP_UP_MS);
+  return until && until > at ? until : null;
+}
 
 /** A listener for people; `url` without a slash at its end. Its cookie is valid at no other one. */
 export type Site = { audience: Audience; url: string };
@@ -139,11 +145,7 @@ export function ensurePermission({ role, scopes, permissions }: UserCaller, perm
 
 /** As for live keys, a verified merchant; and of the person a recently used session and, in some roles, two factors. */
 function ensureLive(session: Session, scope: (typeof SCOPES_BEFORE_VERIFICATION)[number], now: Date): void {
-  const details = SCOPES_BEFORE_VERIFICATION.includes(scope) ? [] : liveRequirementIssues(session);
-  if (details.length > 0) {
-    const what = details.map(({ issue }) => issue).join(', and ');
-    throw new AppError('KYC_REQUIRED', `Live works once ${what}.`, { details });
-  }
+  if (!SCOPES_BEFORE_VERIFICATION.includes(scope)) ensureLiveRequirements(session, 'Live works');
   if (session.role && TWO_FACTOR_ROLES.includes(session.role)) requireTwoFactor(session);
   if (session.liveUntil <= now) {
     throw new AppError('AUTHENTICATION_REQUIRED', 'You have not used live for 30 minutes. Sign in again.');
@@ -157,7 +159,6 @@ function requireTwoFactor({ totpEnabledAt }: Session): void {
 
 function requireStepUp(session: Session, now: Date): void {
   requireTwoFactor(session);
-  const { stepUpAt } = session;
-  if (stepUpAt && now.getTime() - stepUpAt.getTime() < STEP_UP_MS) return;
+  if (stepUpUntil(session, now)) return;
   throw new AppError('STEP_UP_REQUIRED', 'Enter a code of your authenticator app, which counts for 5 minutes.');
 }

@@ -1,8 +1,13 @@
+import type { Language } from '../../http/language.ts';
 import type { MemberRole } from '../../http/people.ts';
 import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { hashPassword } from './passwords.ts';
+
+export const CALENDARS = ['gregorian', 'ethiopic', 'both'] as const;
+/** ethiopian: counts twelve hours from 06:00 and from 18:00. */
+export const CLOCKS = ['24h', '12h', 'ethiopian'] as const;
 
 /** A row of `user_account`. */
 export type User = {
@@ -10,10 +15,9 @@ export type User = {
   email: string;
   name: string;
   passwordHash: string;
-  language: 'en' | 'am';
-  calendar: 'gregorian' | 'ethiopic' | 'both';
-  /** ethiopian: counts twelve hours from 06:00 and from 18:00. */
-  clock: '24h' | '12h' | 'ethiopian';
+  language: Language;
+  calendar: (typeof CALENDARS)[number];
+  clock: (typeof CLOCKS)[number];
   totpSecret: Buffer | null;
   totpEnabledAt: Date | null;
   totpLastStep: bigint | null;

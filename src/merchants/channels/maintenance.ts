@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import { DAY_MS } from '../../lib/dates.ts';
 import { first, type Queryable } from '../../lib/db.ts';
 import { AppError, found, invalid, invalidState } from '../../lib/errors.ts';
@@ -8,23 +10,15 @@ import type { Page } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Channel } from './channel.ts';
+import type { Maintenance } from './schema.ts';
 
 export const MAINTENANCE_STATES = ['PLANNED', 'OPEN', 'OVER', 'CANCELLED'] as const;
 
 /** A time in which a channel takes no new payments and withdrawals: `startsAt` is included, `endsAt` is not. */
-export type MaintenanceWindow = {
-  id: string;
-  channel: Channel;
-  environment: Environment;
-  state: (typeof MAINTENANCE_STATES)[number];
-  startsAt: Date;
-  endsAt: Date;
-  reason: string;
-  reasonAm: string | null;
-  createdBy: string;
-  cancelledAt: Date | null;
-  cancelledBy: string | null;
-};
+export type MaintenanceWindow = Omit<
+  z.output<typeof Maintenance>,
+  'maintenanceId' | 'startsAt' | 'endsAt' | 'cancelledAt'
+> & { id: string; startsAt: Date; endsAt: Date; cancelledAt: Date | null };
 
 type NewWindow = Pick<MaintenanceWindow, 'channel' | 'environment' | 'endsAt' | 'reason' | 'createdBy'> & {
   reasonAm?: string | undefined;

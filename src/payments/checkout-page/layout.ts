@@ -1,8 +1,9 @@
+import type { Language } from '../../http/language.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { html, markup, type Html } from '../../lib/html.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
-import { textsOf, type Language } from './translations.ts';
+import { textsOf } from './translations.ts';
 
 const hashOf = (text: string): string => `'sha256-${sha256(text).toString('base64')}'`;
 

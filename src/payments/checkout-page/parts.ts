@@ -1,3 +1,4 @@
+import type { Language } from '../../http/language.ts';
 import { html, markup, type Html } from '../../lib/html.ts';
 import { maskDigits } from '../../lib/mask.ts';
 import { formatBirr } from '../../lib/money.ts';
@@ -5,7 +6,7 @@ import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import type { Business } from '../../merchants/kyc/queries.ts';
 import type { Session } from '../session.ts';
 import { pageState } from './state.ts';
-import { formatSpan, interpolate, textsOf, type Language, type TextName } from './translations.ts';
+import { formatSpan, interpolate, textsOf, type TextName } from './translations.ts';
 
 /** A text about a form or a button that did not do what it was to. */
 export type Problem = { text: TextName; field?: 'phone' | 'channel' };

@@ -1,3 +1,4 @@
+import type { Language } from '../../http/language.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { normalisePhone } from '../../lib/phone.ts';
 import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
@@ -5,7 +6,7 @@ import { amountLimitError } from '../../merchants/channels/limits.ts';
 import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import type { Session } from '../session.ts';
 import { aboutPayer, amount, logo, pagePath, timeLeft, type SessionView, type View } from './parts.ts';
-import { formatSpan, interpolate, textsOf, type Language, type TextName } from './translations.ts';
+import { formatSpan, interpolate, textsOf, type TextName } from './translations.ts';
 
 /** The form to pay: ways of paying, phone, and the page's address for another phone. */
 export function payPage(view: SessionView): View {

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import QRCode from 'qrcode';
 
 import { readForm } from '../../http/forms.ts';
+import { languageOf, rememberLanguage } from '../../http/language.ts';
 import type { Limits } from '../../http/limits.ts';
 import { hungUp, type RequestState } from '../../http/pipeline.ts';
 import { AppError, notFound, type ErrorCode } from '../../lib/errors.ts';
@@ -20,17 +21,9 @@ import { isHeld } from '../states.ts';
 import { PAGE_HEADERS, renderNotice, type Notice } from './layout.ts';
 import { named, type Problem, type SessionView } from './parts.ts';
 import { createReadState, WAIT_SECONDS_MAX, waitForChange, WAITS_OF_ALL_MAX } from './state.ts';
-import { isLanguage, textsOf } from './translations.ts';
+import { textsOf } from './translations.ts';
 import { renderSession } from './views.ts';
-import {
-  formVisitor,
-  languageOf,
-  queryOf,
-  setLanguageCookie,
-  setTokenCookie,
-  visitorOf,
-  type Visitor,
-} from './visitor.ts';
+import { formVisitor, queryOf, setTokenCookie, visitorOf, type Visitor } from './visitor.ts';
 
 export type PageDeps = HookDeps & {
   findProvider: FindProvider;
@@ -72,7 +65,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
   router.get('/checkout/:sessionId', async (ctx) => {
     const [linkToken, language] = [queryOf(ctx, 't'), queryOf(ctx, 'lang')];
     const visitor = await visitorOf(deps, ctx, linkToken);
-    if (isLanguage(language)) setLanguageCookie(ctx, deps.baseUrl, language);
+    rememberLanguage(ctx, { path: '/checkout', baseUrl: deps.baseUrl });
     if (linkToken !== undefined) setTokenCookie(ctx, deps.baseUrl, visitor);
     if (linkToken !== undefined || language !== undefined) return seeOther(ctx);
     await sendSession(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });

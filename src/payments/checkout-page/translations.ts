@@ -1,3 +1,5 @@
+import type { Language } from '../../http/language.ts';
+
 /** The texts of the page. {@link interpolate} fills `{name}`; in capitals, why an attempt failed. `#` is filled by the script. */
 const EN = {
   otherLanguage: 'አማርኛ',
@@ -200,12 +202,6 @@ const AM: Readonly<Record<TextName, string>> = {
 };
 
 const TEXTS = { en: EN, am: AM };
-
-export type Language = keyof typeof TEXTS;
-
-export function isLanguage(text: unknown): text is Language {
-  return text === 'en' || text === 'am';
-}
 
 export function textsOf(language: Language): Readonly<Record<TextName, string>> {
   return TEXTS[language];

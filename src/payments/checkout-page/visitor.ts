@@ -7,7 +7,6 @@ import type { MerchantCaller } from '../../http/route.ts';
 import { notFound } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { SessionKey, TokenAuthenticator } from '../session.ts';
-import { isLanguage, type Language } from './translations.ts';
 
 type VisitorDeps = { baseUrl: string; limits: Limits; tokens: TokenAuthenticator };
 
@@ -40,27 +39,10 @@ export function queryOf(ctx: Context, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-const LANGUAGE_COOKIE = 'meskot_language';
-const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
-
-/** The language that the visitor has chosen, now or earlier; else the shop's; else the best that the browser accepts. */
-export function languageOf(ctx: Context, ofShop: Language | null = null): Language {
-  const chosen = [queryOf(ctx, 'lang'), ctx.cookies.get(LANGUAGE_COOKIE)].find(isLanguage);
-  const accepted = ctx.acceptsLanguages('en', 'am') || 'en';
-  return chosen ?? ofShop ?? (isLanguage(accepted) ? accepted : 'en');
-}
-
-/** Remembers the chosen language for all checkout pages. */
-export function setLanguageCookie(ctx: Context, baseUrl: string, language: Language): void {
-  const lifetime = `Max-Age=${LANGUAGE_SECONDS}`;
-  ctx.append('Set-Cookie', `${LANGUAGE_COOKIE}=${language}; Path=/checkout; ${lifetime}; ${flags(baseUrl)}`);
-}
-
 /** One cookie for the page, one for the calls below /api/checkout/sessions/{id}; no other path gets it. */
 export function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
+  const flags = `HttpOnly; SameSite=Lax${baseUrl.startsWith('https:') ? '; Secure' : ''}`;
   for (const path of [`/checkout/${key.sessionId}`, `/api/checkout/sessions/${key.sessionId}`]) {
-    ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; ${flags(baseUrl)}`);
+    ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; ${flags}`);
   }
 }
-
-const flags = (baseUrl: string): string => `HttpOnly; SameSite=Lax${baseUrl.startsWith('https:') ? '; Secure' : ''}`;

@@ -8,15 +8,16 @@ import { switchMerchant } from '../../access/users/sessions.ts';
 import { createToken, findToken, useToken, type UserToken } from '../../access/users/tokens.ts';
 import { createUser, findUserByEmail, setMembership } from '../../access/users/users.ts';
 import { readOwnForm } from '../../http/forms.ts';
+import { languageOf, type Language } from '../../http/language.ts';
 import type { RequestState } from '../../http/pipeline.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { onboardMerchant, readMerchant } from '../../merchants/operations.ts';
 import { enqueueMail } from '../../outbox/mail.ts';
 import { signUpMail } from '../mails.ts';
-import { field, languageOf, problem, sendPage } from './layout.ts';
+import { field, problem, sendPage } from './layout.ts';
 import { emailOf, isEmail, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
 import { beginSession, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
-import { textsOf } from './translations.ts';
+import { textsFor } from './translations.ts';
 
 const SIGN_UP_PATH = '/sign-up';
 const CONFIRM_PATH = '/sign-up/confirm';
@@ -51,7 +52,7 @@ export function addSignUp(router: Router, deps: PageDeps): void {
 type SignUp = { email: string; name: string; businessName: string; isIncomplete?: boolean };
 
 function sendSignUp(ctx: Context, { email, name, businessName, isIncomplete = false }: SignUp): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const body = html`${problem(isIncomplete ? texts.incomplete : undefined)}
     <form method="post" action="${SIGN_UP_PATH}">
       ${field(texts.businessName, 'businessName', html`autocomplete="organization" maxlength="${NAME_CHARACTERS_MAX}" value="${businessName}"`)}
@@ -65,7 +66,7 @@ function sendSignUp(ctx: Context, { email, name, businessName, isIncomplete = fa
 
 async function startSignUp(
   { runInTransaction, keyRing, site, clock }: PageDeps,
-  language: ReturnType<typeof languageOf>,
+  language: Language,
   { email, details }: { email: string; details: NonNullable<UserToken['details']> },
 ): Promise<void> {
   await runInTransaction(async ({ trx }) => {
@@ -87,7 +88,7 @@ type NewAccount = { path: string; token: string; wrong?: string | undefined; mor
 
 /** Asks for the password of a new account. */
 export function sendNewAccount(ctx: Context, { path, token, wrong, more = null }: NewAccount): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const body = html`${problem(wrong)}
     <form method="post" action="${path}">
       <input type="hidden" name="token" value="${token}" />
@@ -121,7 +122,7 @@ async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
   });
   if (!created) return sendOutdated(ctx);
   await beginSession(deps, ctx, created.user);
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const body = html`<p>${texts.firstKey}</p>
     <pre>${created.secret}</pre>
     <p class="quiet">${texts.shownOnce}</p>
@@ -149,7 +150,7 @@ export function addInvitation(router: Router, deps: PageDeps): void {
     const session = await sessionOf(deps, ctx);
     if (existing && session?.userId !== existing.id) return sendInvitation(deps, ctx, { found, token });
     const [name, password] = [textOf(form, 'name'), form.get('password') ?? ''];
-    const texts = textsOf(languageOf(ctx));
+    const texts = textsFor(ctx);
     const wrong = existing ? undefined : name === '' ? texts.incomplete : passwordProblem(ctx, password, [email, name]);
     if (wrong !== undefined) return sendInvitation(deps, ctx, { found, token, wrong, name });
     const accepted = await deps.runInTransaction(async (tx) => {
@@ -176,7 +177,7 @@ async function sendInvitation(
   ctx: Context,
   { found, token, wrong, name = '' }: Invitation,
 ): Promise<void> {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const merchant = await readMerchant(deps.db, found.merchantId ?? '');
   const existing = await findUserByEmail(deps.db, found.email ?? '');
   const session = existing && (await sessionOf(deps, ctx));

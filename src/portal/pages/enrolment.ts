@@ -10,10 +10,10 @@ import { createUser, findUserByEmail, type User } from '../../access/users/users
 import { readOwnForm } from '../../http/forms.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { sendNewAccount } from './accounts.ts';
-import { field, languageOf, problem, sendPage } from './layout.ts';
+import { field, problem, sendPage } from './layout.ts';
 import { passwordProblem, sendOutdated } from './parts.ts';
 import { beginSession, localPath, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
-import { textsOf } from './translations.ts';
+import { textsFor } from './translations.ts';
 
 const SET_UP_PATH = '/two-factor/set-up';
 
@@ -30,7 +30,7 @@ export async function startEnrolment(
     ...(await beginTwoFactor(trx, keyRing, userId)),
     ...(await createToken(trx, { purpose: 'console-second-factor', userId }, clock())),
   }));
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const picture = `data:image/svg+xml;utf8,${encodeURIComponent(await QRCode.toString(uri, { type: 'svg' }))}`;
   const app = html`<p>${texts.scan}</p>
     <p><img class="qr" src="${picture}" alt="${texts.qr}" width="220" height="220" /></p>
@@ -59,7 +59,7 @@ export function addEnrolment(router: Router, deps: PageDeps): void {
     });
     if (!isRight) return sendSetUp(ctx, { token, next, isWrong: true });
     await beginSession(deps, ctx, { id: userId, stepUpAt: at });
-    const texts = textsOf(languageOf(ctx));
+    const texts = textsFor(ctx);
     const body = html`<p>${texts.recoveryHint}</p>
       <pre>${recoveryCodes.join('\n')}</pre>
       <p class="quiet">${texts.storeCodes}</p>
@@ -72,7 +72,7 @@ type SetUp = { app?: Html; token: string; next: string; isWrong?: boolean };
 
 /** After a wrong code the secret is not shown again. */
 function sendSetUp(ctx: Context, { app, token, next, isWrong = false }: SetUp): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const again = html`<p class="quiet"><a href="${SIGN_IN_PATH}">${texts.startAgain}</a></p>`;
   const body = html`${problem(isWrong ? texts.wrongCode : undefined)}${app ?? null}
     <form method="post" action="${SET_UP_PATH}">

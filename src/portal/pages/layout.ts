@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 
 import type { Audience } from '../../access/users/sessions.ts';
+import { languageOf } from '../../http/language.ts';
 import { html, type Html } from '../../lib/html.ts';
-import { isLanguage, textsOf, type Language } from './translations.ts';
+import { textsFor } from './translations.ts';
 
 /** The policy of all pages of people. */
 const POLICY = [
@@ -33,7 +34,8 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
   const language = languageOf(ctx);
   const other = language === 'en' ? 'am' : 'en';
   const query = new URLSearchParams({ ...ctx.query, lang: other });
-  const name = isConsole(ctx) ? `Meskot · ${textsOf(language).console}` : 'Meskot';
+  const texts = textsFor(ctx);
+  const name = isConsole(ctx) ? `Meskot · ${texts.console}` : 'Meskot';
   ctx.status = status;
   ctx.set(PAGE_HEADERS);
   ctx.type = 'text/html; charset=utf-8';
@@ -50,7 +52,7 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
       <body class="${isConsole(ctx) ? 'console' : ''}">
         <header>
           <span>${name}</span>
-          <a href="?${query.toString()}" lang="${other}" hreflang="${other}">${textsOf(language).otherLanguage}</a>
+          <a href="?${query.toString()}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>
         </header>
         <main class="${isWide ? 'wide' : ''}">
           <h1>${title}</h1>
@@ -58,24 +60,6 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
         </main>
       </body>
     </html>`.text;
-}
-
-const LANGUAGE_COOKIE = 'meskot_language';
-const LANGUAGE_MS = 365 * 24 * 60 * 60 * 1_000;
-
-/** The language that the visitor has chosen, now or earlier; else the best that the browser accepts. */
-export function languageOf(ctx: Context): Language {
-  const chosen = [ctx.query['lang'], ctx.cookies.get(LANGUAGE_COOKIE)].find(isLanguage);
-  const accepted = ctx.acceptsLanguages('en', 'am');
-  return chosen ?? (isLanguage(accepted) ? accepted : 'en');
-}
-
-/** Remembers the language of `?lang=`. */
-export function rememberLanguage(ctx: Context, isSecure: boolean): void {
-  const { lang } = ctx.query;
-  if (!isLanguage(lang)) return;
-  const lifetime = `Max-Age=${LANGUAGE_MS / 1_000}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-  ctx.append('Set-Cookie', `${LANGUAGE_COOKIE}=${lang}; Path=/; ${lifetime}`);
 }
 
 /** A labelled field of a form. */

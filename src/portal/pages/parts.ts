@@ -3,8 +3,8 @@ import type { Context } from 'koa';
 import { PASSWORD_CHARACTERS, passwordIssue } from '../../access/users/passwords.ts';
 import { emailText } from '../../lib/fields.ts';
 import { html, type Html } from '../../lib/html.ts';
-import { field, languageOf, sendPage } from './layout.ts';
-import { textsOf } from './translations.ts';
+import { field, sendPage } from './layout.ts';
+import { textsFor } from './translations.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
 
@@ -18,7 +18,7 @@ export const isEmail = (text: string): boolean => emailText().safeParse(text).su
 
 /** The field for a new password. */
 export function passwordField(ctx: Context): Html {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const { min, max } = PASSWORD_CHARACTERS;
   return html`${field(
       texts.newPassword,
@@ -31,14 +31,12 @@ export function passwordField(ctx: Context): Html {
 /** Why a new password cannot be taken, in words. */
 export function passwordProblem(ctx: Context, password: string, about: readonly string[]): string | undefined {
   const issue = passwordIssue(password, about);
-  return issue === null
-    ? undefined
-    : textsOf(languageOf(ctx))[issue === 'common' ? 'passwordCommon' : 'passwordLength'];
+  return issue === null ? undefined : textsFor(ctx)[issue === 'common' ? 'passwordCommon' : 'passwordLength'];
 }
 
 /** A page with one sentence. */
 export function sendNotice(ctx: Context, text: 'linkSent' | 'passwordChanged', more: Html | null = null): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   sendPage(ctx, {
     title: texts[`${text}Title`],
     body: html`<p>${texts[text]}</p>
@@ -48,6 +46,6 @@ export function sendNotice(ctx: Context, text: 'linkSent' | 'passwordChanged', m
 
 /** For a link that was used, has expired or never existed. */
 export function sendOutdated(ctx: Context): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   sendPage(ctx, { status: 404, title: texts.outdatedTitle, body: html`<p>${texts.outdated}</p>` });
 }

@@ -9,10 +9,10 @@ import { html } from '../../lib/html.ts';
 import { enqueueMail } from '../../outbox/mail.ts';
 import { resetMail } from '../mails.ts';
 import { replacePassword } from '../replace-password.ts';
-import { field, languageOf, problem, sendPage } from './layout.ts';
+import { field, problem, sendPage } from './layout.ts';
 import { emailOf, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
 import { mayEnter, SIGN_IN_PATH, type PageDeps } from './session.ts';
-import { textsOf } from './translations.ts';
+import { textsFor } from './translations.ts';
 
 const FORGOT_PATH = '/forgot';
 const RESET_PATH = '/reset';
@@ -20,7 +20,7 @@ const RESET_PATH = '/reset';
 /** A new password by mail. */
 export function addReset(router: Router, deps: PageDeps): void {
   router.get(FORGOT_PATH, (ctx) => {
-    const texts = textsOf(languageOf(ctx));
+    const texts = textsFor(ctx);
     const body = html`<form method="post" action="${FORGOT_PATH}">
       ${field(texts.email, 'email', html`type="email" autocomplete="username"`)}
       <button>${texts.sendLink}</button>
@@ -57,7 +57,7 @@ export function addReset(router: Router, deps: PageDeps): void {
       return true;
     });
     if (!isUsed) return sendOutdated(ctx);
-    const texts = textsOf(languageOf(ctx));
+    const texts = textsFor(ctx);
     sendNotice(ctx, 'passwordChanged', html`<p><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`);
   });
 }
@@ -74,7 +74,7 @@ async function sendReset(deps: PageDeps, email: string): Promise<void> {
 }
 
 function sendResetForm(ctx: Context, { token, wrong }: { token: string; wrong?: string }): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const body = html`${problem(wrong)}
     <form method="post" action="${RESET_PATH}">
       <input type="hidden" name="token" value="${token}" />

@@ -2,18 +2,19 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
 import { sessionOf, type Site } from '../../access/users/identify.ts';
+import { rememberLanguage } from '../../http/language.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { listMails } from '../../outbox/mail.ts';
 import { createNoticeWriter } from '../notices.ts';
 import { addInvitation, addSignUp } from './accounts.ts';
 import { addEnrolment, addOperatorInvitation } from './enrolment.ts';
-import { languageOf, PAGE_HEADERS, problem, rememberLanguage, sendPage, STYLE_PATH } from './layout.ts';
+import { PAGE_HEADERS, problem, sendPage, STYLE_PATH } from './layout.ts';
 import { addReset } from './reset.ts';
 import { seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
 import { addSignIn } from './sign-in.ts';
 import { STYLE } from './style.ts';
-import { textsOf } from './translations.ts';
+import { textsFor } from './translations.ts';
 
 /** Errors that pages show. */
 const NOTICES: Partial<Record<ErrorCode, 'foreign' | 'tooMany'>> = {
@@ -29,13 +30,13 @@ export function createSignInPages(deps: PageDeps): Router {
     Object.assign(ctx.state, { audience });
     try {
       await deps.limits.countPage(ctx);
-      rememberLanguage(ctx, deps.site.url.startsWith('https:'));
+      rememberLanguage(ctx, { path: '/', baseUrl: deps.site.url });
       await next();
     } catch (error) {
       const notice = error instanceof AppError && NOTICES[error.code];
       if (!notice) throw error;
       ctx.set(error.headers);
-      const texts = textsOf(languageOf(ctx));
+      const texts = textsFor(ctx);
       const body = html`${problem(texts[notice])}
         <p><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`;
       sendPage(ctx, { status: error.status, title: texts.signIn, body });
@@ -72,14 +73,14 @@ function addMailbox(router: Router, { db, keyRing, site }: PageDeps): void {
           <pre>${text}</pre>
         </article>`,
     )}`;
-    sendPage(ctx, { title: `${textsOf(languageOf(ctx)).mails} (${mails.length})`, body, isWide: true });
+    sendPage(ctx, { title: `${textsFor(ctx).mails} (${mails.length})`, body, isWide: true });
   });
 }
 
 /** Where the pages are not built. */
 const noPages: Middleware = async (ctx, next) => {
   if (ctx.path !== '/') return next();
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   sendPage(ctx, { title: texts.signedIn, body: html`<p>${texts.notBuilt}</p>` });
 };
 
@@ -104,7 +105,7 @@ export function createPages(deps: PageDeps, pages: Middleware = noPages): Router
 
 /** A page or file that does not exist. */
 function sendUnknown(ctx: Context, { audience }: Site): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const home = audience === 'console' ? texts.goOnToConsole : texts.goOn;
   sendPage(ctx, { status: 404, title: texts.notFound, body: html`<p><a href="/">${home}</a></p>` });
 }

@@ -8,10 +8,10 @@ import { findUserByEmail, type User } from '../../access/users/users.ts';
 import { readOwnForm } from '../../http/forms.ts';
 import { html } from '../../lib/html.ts';
 import { startEnrolment } from './enrolment.ts';
-import { field, isConsole, languageOf, problem, sendPage } from './layout.ts';
+import { field, isConsole, problem, sendPage } from './layout.ts';
 import { emailOf } from './parts.ts';
 import { beginSession, localPath, mayEnter, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
-import { textsOf } from './translations.ts';
+import { textsFor } from './translations.ts';
 
 const TWO_FACTOR_PATH = '/two-factor';
 
@@ -30,7 +30,7 @@ export function addSignIn(router: Router, deps: PageDeps): void {
     const user = await findUserByEmail(deps.db, email);
     const password = (form.get('password') ?? '').slice(0, PASSWORD_CHARACTERS_MAX);
     if (!(await isPassword(user?.passwordHash ?? null, password)) || !user || !(await mayEnter(deps, user))) {
-      return sendSignIn(ctx, { next, email, status: 401, wrong: textsOf(languageOf(ctx)).wrongSignIn });
+      return sendSignIn(ctx, { next, email, status: 401, wrong: textsFor(ctx).wrongSignIn });
     }
     await undoCount();
     await enter(deps, ctx, { user, next });
@@ -71,7 +71,7 @@ function addSecondStep(router: Router, deps: PageDeps): void {
       return accepted && (await useToken(trx, presented)) !== null;
     });
     if (!isRight) {
-      return sendSecondStep(ctx, { token, next, status: 401, wrong: textsOf(languageOf(ctx)).wrongCode });
+      return sendSecondStep(ctx, { token, next, status: 401, wrong: textsFor(ctx).wrongCode });
     }
     await beginSession(deps, ctx, { id: userId, stepUpAt: at });
     seeOther(ctx, next);
@@ -81,7 +81,7 @@ function addSecondStep(router: Router, deps: PageDeps): void {
 type SecondStep = { token: string; next: string; status?: number; wrong?: string };
 
 function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: SecondStep): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const body = html`${problem(wrong)}
     <form method="post" action="${TWO_FACTOR_PATH}">
       <input type="hidden" name="token" value="${token}" />
@@ -96,7 +96,7 @@ function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: Seco
 type SignIn = { next: string; email?: string; status?: number; wrong?: string };
 
 function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: SignIn): void {
-  const texts = textsOf(languageOf(ctx));
+  const texts = textsFor(ctx);
   const signUp = html` · <a href="/sign-up">${texts.signUp}</a>`;
   const body = html`${problem(wrong)}
     <form method="post" action="${SIGN_IN_PATH}">

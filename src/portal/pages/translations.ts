@@ -1,3 +1,7 @@
+import type { Context } from 'koa';
+
+import { languageOf } from '../../http/language.ts';
+
 /** The texts of the pages that need no script. */
 const en = {
   otherLanguage: 'አማርኛ',
@@ -107,10 +111,6 @@ const am = {
 } satisfies Texts;
 
 const TEXTS = { en, am };
-export type Language = keyof typeof TEXTS;
 
-export const textsOf = (language: Language): Texts => TEXTS[language];
-
-export function isLanguage(value: unknown): value is Language {
-  return value === 'en' || value === 'am';
-}
+/** The texts in the language of the visitor. */
+export const textsFor = (ctx: Context): Texts => TEXTS[languageOf(ctx)];

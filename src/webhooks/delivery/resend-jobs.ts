@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { Clock } from '../../lib/clock.ts';
 import { first, rows, type Database, type Queryable } from '../../lib/db.ts';
-import { AppError, found } from '../../lib/errors.ts';
+import { found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import type { Listed } from '../../lib/paginate-newest.ts';
@@ -79,10 +79,7 @@ export async function createResendJob(
     values,
   );
   if (running.length >= RUNNING_JOBS_MAX) {
-    throw new AppError(
-      'INVALID_STATE',
-      `${running.length} resend jobs are running: wait for one to end, or cancel it.`,
-    );
+    throw invalidState(`${running.length} resend jobs are running: wait for one to end, or cancel it.`);
   }
   const job = await first<{ matched: number }>(
     trx,
@@ -131,7 +128,7 @@ export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
     target,
   );
   const job = await findResendJob(trx, target);
-  if (job.status === 'DONE') throw new AppError('INVALID_STATE', 'The resend job is DONE: there is nothing to cancel.');
+  if (job.status === 'DONE') throw invalidState('The resend job is DONE: there is nothing to cancel.');
   return job;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { first, rows, type Trx } from '../../lib/db.ts';
-import { AppError, found, notFound } from '../../lib/errors.ts';
+import { AppError, found, invalidState, notFound } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { RESEND_FACTS } from './queries.ts';
@@ -95,9 +95,9 @@ async function lockDeliveries(trx: Trx, { scope, ...target }: ResendRequest): Pr
 
 function nothingToResend(rejected: Rejected[]): AppError {
   const [one, ...others] = rejected;
-  if (!one) return new AppError('INVALID_STATE', 'There is nothing to resend: no subscription matched this event.');
+  if (!one) return invalidState('There is nothing to resend: no subscription matched this event.');
   if (others.length === 0) {
-    return new AppError('INVALID_STATE', `The delivery is ${one.status} and cannot be resent: ${one.problem}.`);
+    return invalidState(`The delivery is ${one.status} and cannot be resent: ${one.problem}.`);
   }
   const details = rejected.map(({ deliveryId, status, problem }) => ({
     field: deliveryId,
@@ -118,7 +118,7 @@ export async function cancelDelivery(
   const waiting = found(delivery, 'delivery');
   const { status } = waiting;
   if (status !== 'PENDING' && status !== 'RETRYING') {
-    throw new AppError('INVALID_STATE', `The delivery is ${status}: only a PENDING or RETRYING one can be given up.`);
+    throw invalidState(`The delivery is ${status}: only a PENDING or RETRYING one can be given up.`);
   }
   await abandonDelivery(tx.trx, { deliveryId, at });
   await tx.enqueue([signalDelivery(waiting, 'normal')]);

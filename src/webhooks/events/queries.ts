@@ -8,7 +8,7 @@ import { paginateNewest } from '../../lib/paginate-newest.ts';
 import { pageOffset, readPage, toPage, type DayRange, type Page } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import { DELIVERY_STATUSES, WORST_FIRST, type EventStatus } from '../delivery/states.ts';
-import { Delivery, type Attempt, type Counts, type Event, type EventListQuery, type Stats } from './schema.ts';
+import { Counts, Delivery, type Attempt, type Event, type EventListQuery, type Stats } from './schema.ts';
 
 /** A delivery with its event, for the detail of the resource that the event is about. */
 export const ResourceDelivery = z.object({
@@ -164,16 +164,9 @@ type Group = z.output<typeof Counts> & {
 
 /** Of a day without deliveries. */
 const NONE = {
-  deliveries: 0,
-  attempted: 0,
-  delivered: 0,
-  failed: 0,
-  retrying: 0,
-  pending: 0,
-  skipped: 0,
-  attempts: 0,
+  ...Object.fromEntries(Object.keys(Counts.shape).map((name) => [name, 0])),
   successRate: null,
-};
+} as z.output<typeof Counts>;
 
 /**
  * Statistics of the deliveries created in a range of days. Times in milliseconds; rates 0 … 1, null without a denominator.

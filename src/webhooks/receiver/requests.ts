@@ -1,7 +1,9 @@
+import type { z } from 'zod';
+
 import { first, rows, type Queryable } from '../../lib/db.ts';
 import { deleteInBatches } from '../../lib/delete-in-batches.ts';
 import { newId } from '../../lib/ids.ts';
-import type { SandboxReceiver } from '../subscriptions/schema.ts';
+import type { ReceivedRequest, SandboxReceiver } from '../subscriptions/schema.ts';
 
 /** Kept of one receiver. */
 const REQUESTS_MAX = 50;
@@ -57,19 +59,9 @@ export async function storeRequest(db: Queryable, to: ReceiverTarget, received: 
   );
 }
 
-export type ReceivedRequest = {
-  requestId: string;
-  receivedAt: Date;
-  headers: Record<string, string>;
-  body: string;
-  bodyBytes: number;
-  problem: string | null;
-  httpStatus: number;
-};
-
 /** The requests of a receiver, newest first: at most 50. */
-export async function listRequests(db: Queryable, subscriptionId: string): Promise<ReceivedRequest[]> {
-  return rows<ReceivedRequest>(
+export async function listRequests(db: Queryable, subscriptionId: string): Promise<z.input<typeof ReceivedRequest>[]> {
+  return rows(
     db,
     `SELECT id AS request_id, created_at AS received_at, headers, body, body_bytes, problem, http_status
      FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId ORDER BY ${NEWEST} LIMIT ${REQUESTS_MAX}`,

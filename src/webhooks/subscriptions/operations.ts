@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
 import { first, rows, type Queryable } from '../../lib/db.ts';
-import { AppError, found, invalidFields } from '../../lib/errors.ts';
+import { found, invalidFields, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
@@ -54,11 +54,11 @@ export async function createSubscription(
   const existing = await listSubscriptions(tx.trx, input);
   const { length: count } = existing;
   if (count >= SUBSCRIPTIONS_MAX) {
-    throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
+    throw invalidState(`There are ${count} subscriptions, which is the maximum: delete one first.`);
   }
   const receiver = existing.find((one) => one.sandboxReceiver !== null);
   if (sandboxReceiver && receiver) {
-    throw new AppError('INVALID_STATE', `There is a built-in receiver already: ${receiver.id}.`);
+    throw invalidState(`There is a built-in receiver already: ${receiver.id}.`);
   }
   const id = newId('whs', deps.clock().getTime());
   const secret = newSecret();
@@ -164,8 +164,7 @@ export async function rotateSecret(
   const now = deps.clock();
   const previousUntil = before.previousSecretExpiresAt;
   if (previousUntil && previousUntil > now && !target.force) {
-    throw new AppError(
-      'INVALID_STATE',
+    throw invalidState(
       `The secret has been rotated, and the previous one signs until ${previousUntil.toISOString()}. Wait, or pass "force": true to end it now.`,
     );
   }
@@ -199,10 +198,10 @@ export async function sendTestEvent(
     target,
   );
   if (!found(subscription, 'subscription').active) {
-    throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test event.');
+    throw invalidState('The subscription is inactive: activate it, then send the test event.');
   }
   if (target.environment === 'live' && event !== 'webhook.test') {
-    throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${event}".`);
+    throw invalidState(`In live the test event must be webhook.test, got "${event}".`);
   }
   const scope = scopeOf(target);
   const own = event === 'webhook.test' ? { subscriptionId } : {};
