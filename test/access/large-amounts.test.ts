@@ -43,10 +43,14 @@ const setAmount = (merchantId: string | null) =>
          VALUES ('${merchantId}', 10000, ${TWO}, 20)`,
   );
 
-async function held(of: MerchantScope, receivedSantim: bigint): Promise<{ path: string; attemptId: string }> {
+async function held(
+  of: MerchantScope,
+  receivedSantim: bigint,
+  currency = 'ETB',
+): Promise<{ path: string; attemptId: string }> {
   const { sessionId, transactionId } = await buildSession(backOffice.fixture, of, { amountSantim: 50_000n });
   const attemptId = await buildAttempt(backOffice.fixture, { ...of, sessionId });
-  backOffice.fixture.provider.returns({ ...PAID, amountSantim: receivedSantim });
+  backOffice.fixture.provider.returns({ ...PAID, amountSantim: receivedSantim, currency });
   await backOffice.fixture.checkAttempt(attemptId, { notifyWorkflow: false });
   return { path: `transactions/${transactionId}`, attemptId };
 }
@@ -97,6 +101,13 @@ describe('held money', () => {
     const late = await confirm(checker, toAccept.body.data.proposalId);
     expect([late.status, late.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(await available()).toBe(0n);
+  });
+
+  test('of another currency is returned in live by two operators where the expected amount needs them', async () => {
+    await setAmount(scope.merchantId);
+    const { path, attemptId } = await held(live, 100n, 'USD');
+    const back = { attemptId, reason: 'Sent back', reference: 'RT-2' };
+    expect((await call(proposer, `${path}/reject`, back)).status).toBe(202);
   });
 
   test('is accepted in the sandbox by one operator, whatever the amount', async () => {

@@ -117,6 +117,12 @@ test('developers and support see only what they have done themselves; viewers se
   expect(await listed(support)).toEqual([]);
   const viewer = await service.signedIn(merchantId, 'viewer');
   expect((await listed(viewer, 'limit=100')).length).toBe(await count());
+  const created = { url: 'https://shop.example.com/two', eventTypes: ['*'], description: 'Call 251911223344' };
+  await byKey('POST /api/checkout/webhooks/subscriptions', created);
+  for (const path of ['/api/portal/audit?action=webhook.create', '/api/portal/audit/export?action=webhook.create']) {
+    expect((await owner.send('GET', path)).text).toContain('251911223344');
+    expect((await viewer.send('GET', path)).text).toMatch(/Call \*+3344/);
+  }
 });
 
 test('another merchant sees none of it', async () => {

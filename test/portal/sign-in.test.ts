@@ -218,7 +218,7 @@ describe('pages', () => {
   });
 });
 
-test('a person of several merchants works in one at a time and switches to another, but to no foreign one; the next sign-in continues there', async () => {
+test('a person of several merchants works in one at a time and switches to another, but to no foreign or former one; the next sign-in continues there', async () => {
   const other = await portal.newMerchant('Second shop');
   const person = await portal.signedIn(merchantId, 'owner');
   const { userId } = (await person.send('GET', '/api/portal/me')).body.data.user;
@@ -239,4 +239,13 @@ test('a person of several merchants works in one at a time and switches to anoth
   const again = openBrowser(portal.url);
   await again.signIn(person.email);
   expect((await again.send('GET', '/api/portal/me')).body.data.merchant.merchantId).toBe(other);
+  await rows(
+    portal.db,
+    'UPDATE membership SET removed_at = now() WHERE user_id = :userId AND merchant_id = :merchantId',
+    {
+      userId,
+      merchantId,
+    },
+  );
+  expect((await again.send('POST', '/api/portal/switch', { body: { merchantId } })).status).toBe(404);
 });

@@ -144,8 +144,13 @@ test.each([
   ['the session ends', 'UPDATE user_session SET ended_at = now() WHERE user_id = :userId'],
   ['the member is removed', 'UPDATE membership SET removed_at = now() WHERE user_id = :userId'],
   ['the role changes', `UPDATE membership SET role = 'viewer' WHERE user_id = :userId`],
+  [
+    'the merchant is suspended',
+    `UPDATE merchant SET status = 'SUSPENDED'
+     WHERE id IN (SELECT merchant_id FROM membership WHERE user_id = :userId)`,
+  ],
 ])('a stream ends within seconds when %s', async (_when, sql) => {
-  const person = await portal.signedIn(scope.merchantId, 'admin');
+  const person = await portal.signedIn(await portal.newMerchant(), 'admin');
   const { userId } = (await person.send('GET', '/api/portal/me')).body.data.user;
   const { state } = await follow(person);
   await rows(portal.db, sql, { userId });

@@ -1,3 +1,4 @@
+import { createKey } from '../../src/access/api-keys.ts';
 import { createToken } from '../../src/access/users/tokens.ts';
 import { findUserByEmail } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
@@ -229,5 +230,25 @@ describe('keys', () => {
     expect((await developer.send('GET', '/api/portal/keys', { environment: 'live' })).status).toBe(200);
     const support = await confirmed('support');
     expect((await support.send('GET', '/api/portal/keys')).status).toBe(403);
+  });
+
+  test('a live key is rotated and revoked by roles that may hold it only', async () => {
+    const own = await portal.newMerchant();
+    const wanted = { merchantId: own, environment: 'live', kind: 'secret' } as const;
+    const clock = () => new Date();
+    const { key } = await portal.db.transaction((trx) =>
+      createKey({ trx, pepper: 'pepper of the tests', clock }, wanted),
+    );
+    const change = async (role: Parameters<typeof confirmed>[0], verb: 'rotate' | 'revoke') => {
+      const person = await confirmed(role, own);
+      const path = `/api/portal/keys/${key.id}/${verb}`;
+      const { status, body } = await person.send('POST', path, { environment: 'live', body: {} });
+      return body.error?.code ?? status;
+    };
+    expect(await change('developer', 'rotate')).toBe('INSUFFICIENT_SCOPE');
+    expect(await change('developer', 'revoke')).toBe('INSUFFICIENT_SCOPE');
+    expect(await change('admin', 'rotate')).toBe('INSUFFICIENT_SCOPE');
+    expect(await change('owner', 'rotate')).toBe('KYC_REQUIRED');
+    expect(await change('admin', 'revoke')).toBe(200);
   });
 });

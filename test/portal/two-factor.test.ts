@@ -92,10 +92,10 @@ test('after five wrong codes in a row none is checked for 15 minutes, in the sig
   expect([stepUp.status, Number(stepUp.headers.get('retry-after')) > 800]).toEqual([429, true]);
 });
 
-test('turning two-factor off needs a code of the last 5 minutes', async () => {
+test('turning two-factor off needs a code of the last 5 minutes; new recovery codes replace the old ones', async () => {
   const person = await portal.signedIn(merchantId, 'owner');
   expect((await person.send('POST', OFF)).body.error.code).toBe('TWO_FACTOR_REQUIRED');
-  const { secret } = await enrol(person);
+  const { secret, recoveryCodes } = await enrol(person);
   const sql = `UPDATE user_session s SET step_up_at = now() - interval '301 s' FROM user_account u
                WHERE u.id = s.user_id AND u.email = :email`;
   await rows(portal.db, sql, { email: person.email });
@@ -103,6 +103,8 @@ test('turning two-factor off needs a code of the last 5 minutes', async () => {
   expect((await person.send('POST', STEP_UP, { body: { code: codeOf(secret, 1) } })).status).toBe(200);
   const renewed = await person.send('POST', '/api/portal/security/recovery-codes');
   expect(renewed.body.data.recoveryCodes).toHaveLength(10);
+  expect((await person.send('POST', STEP_UP, { body: { code: recoveryCodes[0] } })).status).toBe(400);
+  expect((await person.send('POST', STEP_UP, { body: { code: renewed.body.data.recoveryCodes[0] } })).status).toBe(200);
   expect((await person.send('POST', OFF)).status).toBe(200);
   expect((await person.send('GET', '/api/portal/security')).body.data.twoFactorSince).toBeNull();
   expect((await openBrowser(portal.url).send('GET', '/dev/mail')).text).toMatch(

@@ -57,6 +57,17 @@ test('a person has twenty views in a merchant, each with a name of its own', asy
   expect(await namesOf(person)).toHaveLength(20);
 });
 
+test('one Idempotency-Key of two people of a merchant is two requests', async () => {
+  const people = [await portal.signedIn(merchantId, 'owner'), await portal.signedIn(merchantId, 'admin')];
+  const request = { headers: { 'idempotency-key': 'of two people' }, body: { name: 'Same', filter: {} } };
+  const created = await Promise.all(people.map((person) => person.send('POST', PATH, request)));
+  expect(created.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([
+    [201, null],
+    [201, null],
+  ]);
+  expect(created[0]?.body.data.viewId).not.toBe(created[1]?.body.data.viewId);
+});
+
 test('a filter with an unknown parameter, and a blank name, are rejected', async () => {
   const person = await portal.signedIn(merchantId, 'owner');
   for (const body of [
