@@ -3,9 +3,8 @@ import { useRef, type MouseEvent, type ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
-/** A column of a list. */
+/** A column of a list; no other of it has its header. */
 export type Column<Row> = {
-  id: string;
   header: string;
   cell: (row: Row) => ReactNode;
   /** What the API sorts by it under, where it does. */
@@ -50,7 +49,7 @@ export function List<Row>({ label, columns, rows, idOf, open, sort, foot }: Prop
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
-              <Header key={column.id} column={column} sort={sort} />
+              <Header key={column.header} column={column} sort={sort} />
             ))}
           </tr>
         </thead>
@@ -109,9 +108,9 @@ function Row<Value>({ row, id, columns, open }: RowProps<Value>) {
       onClick={onClick}
       className={`border-b border-line last:border-0 ${open ? 'cursor-pointer hover:bg-sunken' : ''} ${isOpen ? 'bg-brand-soft' : ''}`}
     >
-      {columns.map(({ id: columnId, header, cell, align, narrow }, index) => (
+      {columns.map(({ header, cell, align, narrow }, index) => (
         <td
-          key={columnId}
+          key={header}
           role="cell"
           data-label={align && !narrow ? header : undefined}
           className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end whitespace-nowrap tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}

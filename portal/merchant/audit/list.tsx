@@ -93,14 +93,13 @@ function Export({ filter }: { filter: Search }) {
 const actorText = ({ actor, actorName }: AuditedChange): string => actorName ?? actor;
 
 const COLUMNS: readonly Column<AuditedChange>[] = [
-  { id: 'action', header: text.action, cell: ({ action }) => ACTIONS[action] },
-  { id: 'actor', header: text.actor, narrow: 'second', cell: actorText },
+  { header: text.action, cell: ({ action }) => ACTIONS[action] },
+  { header: text.actor, narrow: 'second', cell: actorText },
   {
-    id: 'about',
     header: text.about,
     cell: ({ resourceId }) => <code className="font-mono text-xs wrap-anywhere">{resourceId}</code>,
   },
-  { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
+  { header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
 ];
 
 type DrawerProps = {

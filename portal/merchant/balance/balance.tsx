@@ -31,59 +31,37 @@ export function Balance() {
   );
 }
 
+const entriesOf = (account: (typeof ACCOUNTS)[number]): Search => ({ account, allDays: 'true' });
+const SETTLED: Search = { ...entriesOf('reserved'), type: 'SETTLEMENT_PAID,SETTLEMENT_REVERSED' };
+
 function Amounts() {
   const { whyNot } = useMember();
   const balance = useRead('GET /api/checkout/balance', {}, { everyMs: REFRESH_MS });
-  const all = (account: 'available' | 'reserved') => ({ account, allDays: 'true' });
-  const settled = { ...all('reserved'), type: 'SETTLEMENT_PAID,SETTLEMENT_REVERSED' };
-  const paid = { status: 'SUCCESS', range: '90d' };
   return (
     <Loaded query={balance} skeletonRows={3} whyNot={whyNot('balance:read')}>
-      {({ data }) => (
+      {({ data: { available, reserved, total, feesToDate, netSettled } }) => (
         <ul className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-5">
-          <Amount name={text.available} help={text.availableHelp} amount={data.available}>
-            {(number) => (
-              <Link to="/balance" search={all('available')} className={LINK}>
-                {number}
-              </Link>
-            )}
+          <Amount name={text.available} help={text.availableHelp}>
+            <Entry search={entriesOf('available')}>{birr(available)}</Entry>
           </Amount>
-          <Amount name={text.reserved} help={text.reservedHelp} amount={data.reserved}>
-            {(number) => (
-              <Link to="/balance" search={all('reserved')} className={LINK}>
-                {number}
-              </Link>
-            )}
+          <Amount name={text.reserved} help={text.reservedHelp}>
+            <Entry search={entriesOf('reserved')}>{birr(reserved)}</Entry>
           </Amount>
-          <Amount name={text.total} help={text.totalHelp} amount={data.total}>
-            {(number) => (
-              <>
-                {number}
-                <span className="block text-xs font-normal text-quiet">
-                  <Link to="/balance" search={all('available')} className={LINK}>
-                    {formatBirr(data.available)}
-                  </Link>
-                  {' + '}
-                  <Link to="/balance" search={all('reserved')} className={LINK}>
-                    {formatBirr(data.reserved)}
-                  </Link>
-                </span>
-              </>
-            )}
+          <Amount name={text.total} help={text.totalHelp}>
+            {birr(total)}
+            <span className="block text-xs font-normal text-quiet">
+              <Entry search={entriesOf('available')}>{formatBirr(available)}</Entry>
+              {' + '}
+              <Entry search={entriesOf('reserved')}>{formatBirr(reserved)}</Entry>
+            </span>
           </Amount>
-          <Amount name={text.fees} help={text.feesHelp} amount={data.feesToDate}>
-            {(number) => (
-              <Link to="/transactions" search={paid} className={LINK}>
-                {number}
-              </Link>
-            )}
+          <Amount name={text.fees} help={text.feesHelp}>
+            <Link to="/transactions" search={{ status: 'SUCCESS', range: '90d' }} className={LINK}>
+              {birr(feesToDate)}
+            </Link>
           </Amount>
-          <Amount name={text.settled} help={text.settledHelp} amount={data.netSettled}>
-            {(number) => (
-              <Link to="/balance" search={settled} className={LINK}>
-                {number}
-              </Link>
-            )}
+          <Amount name={text.settled} help={text.settledHelp}>
+            <Entry search={SETTLED}>{birr(netSettled)}</Entry>
           </Amount>
         </ul>
       )}
@@ -91,13 +69,20 @@ function Amounts() {
   );
 }
 
-type AmountProps = { name: string; help: string; amount: number; children: (number: ReactNode) => ReactNode };
+/** A number that opens the entries that it is the sum of. */
+function Entry({ search, children }: { search: Search; children: string }) {
+  return (
+    <Link to="/balance" search={search} className={LINK}>
+      {children}
+    </Link>
+  );
+}
 
-function Amount({ name, help, amount, children }: AmountProps) {
+function Amount({ name, help, children }: { name: string; help: string; children: ReactNode }) {
   return (
     <li className="card flex flex-col gap-0.5 p-3">
       <span className="font-medium">{name}</span>
-      <span className="text-base font-semibold tabular-nums">{children(birr(amount))}</span>
+      <span className="text-base font-semibold tabular-nums">{children}</span>
       <span className="text-xs text-quiet">{help}</span>
     </li>
   );
@@ -106,17 +91,11 @@ function Amount({ name, help, amount, children }: AmountProps) {
 const signed = (amount: number): string => (amount > 0 ? '+' : '') + formatBirr(amount);
 
 const COLUMNS: readonly Column<MovementRow>[] = [
-  { id: 'type', header: text.type, cell: ({ type }) => KINDS[type] },
-  { id: 'amount', header: text.amount, align: 'end', narrow: 'second', cell: ({ amount }) => signed(amount) },
-  {
-    id: 'balanceAfter',
-    header: text.balanceAfter,
-    align: 'end',
-    narrow: 'none',
-    cell: ({ balanceAfter }) => formatBirr(balanceAfter),
-  },
-  { id: 'about', header: text.about, cell: (row) => <Resource row={row} /> },
-  { id: 'at', header: text.at, cell: ({ createdAt }) => <Time at={createdAt} seconds /> },
+  { header: text.type, cell: ({ type }) => KINDS[type] },
+  { header: text.amount, align: 'end', narrow: 'second', cell: ({ amount }) => signed(amount) },
+  { header: text.balanceAfter, align: 'end', narrow: 'none', cell: ({ balanceAfter }) => formatBirr(balanceAfter) },
+  { header: text.about, cell: (row) => <Resource row={row} /> },
+  { header: text.at, cell: ({ createdAt }) => <Time at={createdAt} seconds /> },
 ];
 
 /** What an entry belongs to. */

@@ -30,22 +30,15 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<EventRow>[] = [
-  { id: 'event', header: text.event, cell: ({ event }) => event },
+  { header: text.event, cell: ({ event }) => event },
   {
-    id: 'status',
     header: text.status,
     narrow: 'second',
     cell: ({ status }) => <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>,
   },
-  { id: 'resource', header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
-  {
-    id: 'deliveries',
-    header: text.deliveries,
-    align: 'end',
-    narrow: 'none',
-    cell: ({ deliveries }) => formatCount(deliveries.length),
-  },
-  { id: 'createdAt', header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} seconds /> },
+  { header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
+  { header: text.deliveries, align: 'end', narrow: 'none', cell: ({ deliveries }) => formatCount(deliveries.length) },
+  { header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} seconds /> },
 ];
 
 /** The events and whether they were delivered. */

@@ -41,7 +41,6 @@ export function Keys() {
   );
   const close = (): void => setOpen(null);
   const actions: Column<Key> = {
-    id: 'actions',
     header: text.actions,
     narrow: 'second',
     cell: (key) => whyNot === undefined && isUsable(key) && <KeyActions apiKey={key} onOpen={setOpen} />,
@@ -73,32 +72,25 @@ const isUsable = (key: Key): boolean => key.revokedAt === null && !hasExpired(ke
 
 const COLUMNS: readonly Column<Key>[] = [
   {
-    id: 'name',
     header: text.name,
     cell: ({ name }) =>
       name === '' ? <span className="text-quiet">{text.unnamed}</span> : <span className="font-medium">{name}</span>,
   },
-  { id: 'state', header: text.state, narrow: 'second', cell: (key) => <State apiKey={key} /> },
-  { id: 'key', header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+  { header: text.state, narrow: 'second', cell: (key) => <State apiKey={key} /> },
+  { header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
   {
-    id: 'access',
     header: text.access,
     narrow: 'second',
     cell: ({ kind, scopes }) =>
       kind === 'secret' ? text.allAccess : <span title={scopes.join(', ')}>{text.scopes(scopes.length)}</span>,
   },
   {
-    id: 'addresses',
     header: text.addresses,
     narrow: 'none',
     cell: ({ ipRanges }) => (ipRanges.length === 0 ? text.everywhere : ipRanges.join(', ')),
   },
-  {
-    id: 'lastUsed',
-    header: text.lastUsed,
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? text.notUsed : <Time at={lastUsedAt} />),
-  },
-  { id: 'created', header: text.created, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: text.lastUsed, cell: ({ lastUsedAt }) => (lastUsedAt === null ? text.notUsed : <Time at={lastUsedAt} />) },
+  { header: text.created, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 function State({ apiKey }: { apiKey: Key }) {

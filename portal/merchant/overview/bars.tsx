@@ -9,9 +9,9 @@ const [WIDTH, HEIGHT] = [720, 160];
 const GAP_SHARE = 0.25;
 
 const COLUMNS: readonly Column<Interval>[] = [
-  { id: 'day', header: text.day, cell: ({ startDate }) => formatDay(startDate) },
-  { id: 'paid', header: text.paid, align: 'end', narrow: 'second', cell: ({ total }) => formatBirr(total.gross) },
-  { id: 'payments', header: text.payments, align: 'end', cell: ({ total }) => formatCount(total.count) },
+  { header: text.day, cell: ({ startDate }) => formatDay(startDate) },
+  { header: text.paid, align: 'end', narrow: 'second', cell: ({ total }) => formatBirr(total.gross) },
+  { header: text.payments, align: 'end', cell: ({ total }) => formatCount(total.count) },
 ];
 
 /** What was paid on each day, as bars and as a table of the same numbers. */

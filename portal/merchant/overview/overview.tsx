@@ -116,16 +116,15 @@ function Channels({ days }: { days: Days }) {
             <List
               label={text.channels}
               columns={[
-                { id: 'channel', header: text.channel, cell: ({ channel }: OfChannel) => channel },
+                { header: text.channel, cell: ({ channel }: OfChannel) => channel },
                 {
-                  id: 'share',
                   header: text.share,
                   align: 'end',
                   narrow: 'second',
                   cell: ({ succeeded, ended }) => (ended === 0 ? '–' : formatShare(succeeded / ended)),
                 },
-                { id: 'succeeded', header: text.succeeded, align: 'end', cell: (row) => formatCount(row.succeeded) },
-                { id: 'count', header: text.payments, align: 'end', cell: (row) => formatCount(row.count) },
+                { header: text.succeeded, align: 'end', cell: (row) => formatCount(row.succeeded) },
+                { header: text.payments, align: 'end', cell: (row) => formatCount(row.count) },
               ]}
               rows={rows}
               idOf={({ channel }) => channel}
@@ -156,17 +155,10 @@ function Failures({ days }: { days: Days }) {
               label={text.failures}
               columns={[
                 {
-                  id: 'reason',
                   header: text.reason,
                   cell: ({ key }: { key: string | null; count: number }) => paymentFailure(key ?? ''),
                 },
-                {
-                  id: 'count',
-                  header: text.payments,
-                  align: 'end',
-                  narrow: 'second',
-                  cell: ({ count }) => formatCount(count),
-                },
+                { header: text.payments, align: 'end', narrow: 'second', cell: ({ count }) => formatCount(count) },
               ]}
               rows={rows}
               idOf={({ key }) => key ?? ''}

@@ -32,11 +32,10 @@ const daysText = ({ startDate, endDate }: ReportRow): string =>
   startDate === endDate ? formatDay(startDate) : `${formatDay(startDate)} – ${formatDay(endDate)}`;
 
 const COLUMNS: readonly Column<ReportRow>[] = [
-  { id: 'kind', header: text.kind, cell: (row) => `${text[row.kind]} (${row.format})` },
-  { id: 'status', header: text.status, narrow: 'second', cell: (row) => <State row={row} /> },
-  { id: 'days', header: text.days, cell: daysText },
+  { header: text.kind, cell: (row) => `${text[row.kind]} (${row.format})` },
+  { header: text.status, narrow: 'second', cell: (row) => <State row={row} /> },
+  { header: text.days, cell: daysText },
   {
-    id: 'filters',
     header: text.filters,
     narrow: 'none',
     cell: ({ filters }) =>
@@ -44,15 +43,14 @@ const COLUMNS: readonly Column<ReportRow>[] = [
         .filter((value) => value !== 'ALL')
         .join(', '),
   },
-  { id: 'rows', header: text.rows, align: 'end', narrow: 'none', cell: ({ rowsTotal }) => formatCount(rowsTotal) },
-  { id: 'requestedAt', header: text.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { header: text.rows, align: 'end', narrow: 'none', cell: ({ rowsTotal }) => formatCount(rowsTotal) },
+  { header: text.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
   {
-    id: 'expiresAt',
     header: text.expiresAt,
     narrow: 'none',
     cell: ({ expiresAt }) => expiresAt && <Day day={addisDay(new Date(expiresAt))} />,
   },
-  { id: 'file', header: text.file, narrow: 'second', cell: (row) => <File row={row} /> },
+  { header: text.file, narrow: 'second', cell: (row) => <File row={row} /> },
 ];
 
 function State({ row }: { row: ReportRow }) {

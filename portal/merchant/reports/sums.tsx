@@ -23,11 +23,10 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
   const statuses = listOf(status);
   const nameOf = (one: string): string => STATUSES[kind].find(([value]) => value === one)?.[1] ?? one;
   const columns: Column<Group>[] = [
-    { id: 'status', header: text.status, cell: (group) => nameOf(group.status) },
-    { id: 'channel', header: text.channel, narrow: 'second', cell: (group) => group.channel ?? '–' },
-    { id: 'count', header: text.count, align: 'end', cell: ({ count }) => formatCount(count) },
+    { header: text.status, cell: (group) => nameOf(group.status) },
+    { header: text.channel, narrow: 'second', cell: (group) => group.channel ?? '–' },
+    { header: text.count, align: 'end', cell: ({ count }) => formatCount(count) },
     ...AMOUNT_NAMES.map((name) => ({
-      id: name,
       header: text[name],
       align: 'end' as const,
       ...(name !== 'gross' && { narrow: 'none' as const }),

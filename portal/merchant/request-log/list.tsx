@@ -89,23 +89,12 @@ export function keyText(keys: readonly Key[], keyId: string): string {
 }
 
 const columnsOf = (keys: readonly Key[]): readonly Column<LoggedCall>[] => [
-  { id: 'call', header: text.call, cell: (call) => <CallText call={call} /> },
-  {
-    id: 'status',
-    header: text.status,
-    narrow: 'second',
-    cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
-  },
-  { id: 'error', header: text.error, cell: ({ errorCode }) => <Mono>{errorCode}</Mono> },
-  { id: 'key', header: text.key, cell: ({ keyId }) => keyText(keys, keyId) },
-  {
-    id: 'duration',
-    header: text.duration,
-    align: 'end',
-    narrow: 'none',
-    cell: ({ durationMs }) => text.milliseconds(durationMs),
-  },
-  { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
+  { header: text.call, cell: (call) => <CallText call={call} /> },
+  { header: text.status, narrow: 'second', cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+  { header: text.error, cell: ({ errorCode }) => <Mono>{errorCode}</Mono> },
+  { header: text.key, cell: ({ keyId }) => keyText(keys, keyId) },
+  { header: text.duration, align: 'end', narrow: 'none', cell: ({ durationMs }) => text.milliseconds(durationMs) },
+  { header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
 ];
 
 function CallText({ call: { method, route } }: { call: LoggedCall }) {

@@ -76,15 +76,9 @@ function Statement({ settlementId }: { settlementId: string }) {
     query: { limit: 1 },
   });
   const columns = [
-    { id: 'type', header: text.type, cell: ({ type }: Total) => ENTRY_KINDS[type as keyof typeof ENTRY_KINDS] },
-    { id: 'count', header: text.count, align: 'end', cell: ({ count }: Total) => formatCount(count) },
-    {
-      id: 'amount',
-      header: shared.amount,
-      align: 'end',
-      narrow: 'second',
-      cell: ({ amount }: Total) => formatBirr(amount),
-    },
+    { header: text.type, cell: ({ type }: Total) => ENTRY_KINDS[type as keyof typeof ENTRY_KINDS] },
+    { header: text.count, align: 'end', cell: ({ count }: Total) => formatCount(count) },
+    { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }: Total) => formatBirr(amount) },
   ] as const;
   return (
     <Section title={text.statement}>

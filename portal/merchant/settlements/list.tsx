@@ -19,16 +19,12 @@ import { SettlementForm } from './form.tsx';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<SettlementRow>[] = [
-  { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
-  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  {
-    id: 'bankAccount',
-    header: text.bankAccount,
-    cell: ({ bankAccount }) => `${bankAccount.bankCode} ${bankAccount.accountNumber}`,
-  },
-  { id: 'status', header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
-  { id: 'expectedBy', header: text.expectedBy, narrow: 'none', cell: ({ expectedBy }) => formatDay(expectedBy) },
-  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { header: text.requestId, cell: ({ requestId }) => requestId },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: text.bankAccount, cell: ({ bankAccount }) => `${bankAccount.bankCode} ${bankAccount.accountNumber}` },
+  { header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
+  { header: text.expectedBy, narrow: 'none', cell: ({ expectedBy }) => formatDay(expectedBy) },
+  { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
 const FILTERS: readonly Filter[] = [

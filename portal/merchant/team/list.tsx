@@ -74,7 +74,6 @@ function Members({ members, canChange }: { members: readonly TeamMember[]; canCh
   };
   const columns: readonly Column<TeamMember>[] = [
     {
-      id: 'name',
       header: text.name,
       cell: ({ name, userId }) => (
         <span className="font-medium">
@@ -82,22 +81,19 @@ function Members({ members, canChange }: { members: readonly TeamMember[]; canCh
         </span>
       ),
     },
-    { id: 'role', header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
-    { id: 'email', header: text.email, cell: ({ email }) => email },
+    { header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
+    { header: text.email, cell: ({ email }) => email },
     {
-      id: 'twoFactor',
       header: text.twoFactor,
       narrow: 'second',
       cell: ({ twoFactor }) => <Badge tone={twoFactor ? 'good' : 'quiet'}>{twoFactor ? text.on : text.off}</Badge>,
     },
     {
-      id: 'lastUsed',
       header: text.lastUsed,
       narrow: 'none',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? text.never : <Time at={lastUsedAt} />),
     },
     {
-      id: 'actions',
       header: text.actions,
       cell: (member) => canChange && <MemberActions member={member} whyNot={whyNotOf(member)} onOpen={setOpen} />,
     },
@@ -131,11 +127,10 @@ function MemberActions({ member, whyNot, onOpen }: ActionsProps) {
 function Invitations({ invitations, canChange }: { invitations: readonly MemberInvitation[]; canChange: boolean }) {
   const revoke = useChange('POST /api/portal/team/invitations/:invitationId/revoke');
   const columns: readonly Column<MemberInvitation>[] = [
-    { id: 'email', header: text.email, cell: ({ email }) => email },
-    { id: 'role', header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
-    { id: 'expires', header: text.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { header: text.email, cell: ({ email }) => email },
+    { header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
+    { header: text.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
-      id: 'actions',
       header: text.actions,
       narrow: 'second',
       cell: ({ invitationId, email }) =>

@@ -30,7 +30,7 @@ export function TransactionList() {
   const { sort = '-createdAt' } = state.search;
   const { page, limit } = state.query;
   const listed = useRead('GET /api/checkout/txns/get_all_txns', { query: { ...filter, sort, page, limit } });
-  const columns = [...COLUMNS, ...MORE_COLUMNS.filter(({ id }) => more.includes(id))];
+  const columns = [...COLUMNS, ...chosenOf(more)];
   return (
     <Page
       title={text.title}
@@ -96,6 +96,9 @@ function NewPaymentButton() {
   );
 }
 
+const chosenOf = (ids: readonly string[]) =>
+  Object.entries(MORE_COLUMNS).flatMap(([id, column]) => (ids.includes(id) ? column : []));
+
 function readColumns(): string[] {
   return (localStorage.getItem(STORED_AS) ?? '').split(',');
 }
@@ -110,7 +113,7 @@ function ColumnChoice({ chosen, onChange }: { chosen: string[]; onChange: (chose
     <div className="ms-auto max-sm:hidden">
       <Popover button={kit.columns} icon="columns" title={kit.columns}>
         {() =>
-          MORE_COLUMNS.map(({ id, header }) => (
+          Object.entries(MORE_COLUMNS).map(([id, { header }]) => (
             <Check
               key={id}
               label={header}

@@ -23,33 +23,16 @@ export function Health() {
             rows={byDay.toReversed()}
             idOf={({ date }) => date}
             columns={[
+              { header: text.day, cell: ({ date }) => <Day day={date} /> },
+              { header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
               {
-                id: 'day',
-                header: text.day,
-                cell: ({ date }) => <Day day={date} />,
-              },
-              { id: 'bar', header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
-              {
-                id: 'delivered',
                 header: text.delivered,
                 align: 'end',
                 narrow: 'second',
                 cell: ({ delivered }) => formatCount(delivered),
               },
-              {
-                id: 'failed',
-                header: text.failed,
-                align: 'end',
-                narrow: 'none',
-                cell: ({ failed }) => formatCount(failed),
-              },
-              {
-                id: 'other',
-                header: text.other,
-                align: 'end',
-                narrow: 'none',
-                cell: (day) => formatCount(othersOf(day)),
-              },
+              { header: text.failed, align: 'end', narrow: 'none', cell: ({ failed }) => formatCount(failed) },
+              { header: text.other, align: 'end', narrow: 'none', cell: (day) => formatCount(othersOf(day)) },
             ]}
           />
         )}

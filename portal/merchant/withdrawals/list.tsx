@@ -21,12 +21,12 @@ import { SecondPersonPolicy } from './second-person.tsx';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
-  { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
-  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { id: 'channel', header: text.channel, narrow: 'none', cell: ({ channel }) => channel },
-  { id: 'destination', header: text.destination, cell: destinationText },
-  { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
-  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { header: text.requestId, cell: ({ requestId }) => requestId },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: text.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { header: text.destination, cell: destinationText },
+  { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
+  { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
 const FILTERS: readonly Filter[] = [
@@ -74,9 +74,8 @@ export function Withdrawals() {
 function Limits() {
   const limits = useRead('GET /api/checkout/limits', {});
   const columns = [
-    { id: 'channel', header: text.channel, cell: ({ channel }: { channel: string }) => channel },
+    { header: text.channel, cell: ({ channel }: { channel: string }) => channel },
     ...(['min', 'max', 'daily', 'remainingToday'] as const).map((name) => ({
-      id: name,
       header: { min: text.smallest, max: text.largest, daily: text.daily, remainingToday: text.leftToday }[name],
       align: 'end' as const,
       cell: ({ payOut }: { payOut: Record<typeof name, number | null> }) => {

@@ -21,17 +21,12 @@ import { saveAudit } from './export.ts';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
-  { id: 'operator', header: text.operator, narrow: 'second', cell: ({ operatorName }) => operatorName },
-  { id: 'action', header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
-  {
-    id: 'environment',
-    header: shared.environment,
-    narrow: 'second',
-    cell: (row) => <EnvironmentBadge of={row.environment} />,
-  },
-  { id: 'resource', header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
-  { id: 'reason', header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
+  { header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
+  { header: text.operator, narrow: 'second', cell: ({ operatorName }) => operatorName },
+  { header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
+  { header: shared.environment, narrow: 'second', cell: (row) => <EnvironmentBadge of={row.environment} /> },
+  { header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
+  { header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
 ];
 
 const FILTERS: readonly Filter[] = [

@@ -16,17 +16,16 @@ export function DeliveryStatus({ of: { status, deadLetteredAt } }: { of: Statuse
 }
 
 export const COLUMNS: readonly Column<Delivery>[] = [
-  { id: 'event', header: text.event, cell: ({ event }) => <span className="whitespace-nowrap">{event}</span> },
-  { id: 'orderNo', header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
-  { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <DeliveryStatus of={row} /> },
-  { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },
-  { id: 'receiver', header: text.receiver, cell: ({ receiverHost }) => receiverHost },
-  { id: 'attempts', header: text.attempts, align: 'end', narrow: 'none', cell: (row) => formatCount(row.attempts) },
+  { header: text.event, cell: ({ event }) => <span className="whitespace-nowrap">{event}</span> },
+  { header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
+  { header: shared.status, narrow: 'second', cell: (row) => <DeliveryStatus of={row} /> },
+  { header: shared.merchant, cell: ({ merchantName }) => merchantName },
+  { header: text.receiver, cell: ({ receiverHost }) => receiverHost },
+  { header: text.attempts, align: 'end', narrow: 'none', cell: (row) => formatCount(row.attempts) },
   {
-    id: 'lastAnswer',
     header: text.lastAnswer,
     narrow: 'none',
     cell: ({ lastHttpStatus, lastFailure }) => lastHttpStatus ?? lastFailure?.code,
   },
-  { id: 'createdAt', header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

@@ -80,28 +80,17 @@ function HitActions({ hit }: { hit: Hit }) {
 }
 
 const COLUMNS: readonly Column<Hit>[] = [
-  { id: 'what', header: text.what, cell: (hit) => <HitLink hit={hit} /> },
+  { header: text.what, cell: (hit) => <HitLink hit={hit} /> },
   {
-    id: 'status',
     header: shared.status,
     narrow: 'second',
     cell: ({ status }) => <Badge tone={status === 'FAILED' ? 'bad' : 'quiet'}>{status}</Badge>,
   },
-  { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },
-  {
-    id: 'environment',
-    header: shared.environment,
-    narrow: 'second',
-    cell: (hit) => <EnvironmentBadge of={hit.environment} />,
-  },
-  {
-    id: 'kind',
-    header: text.kind,
-    narrow: 'none',
-    cell: ({ kind }) => <span className="whitespace-nowrap">{text[kind]}</span>,
-  },
-  { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} /> },
-  { id: 'more', header: text.more, cell: (hit) => <HitActions hit={hit} /> },
+  { header: shared.merchant, cell: ({ merchantName }) => merchantName },
+  { header: shared.environment, narrow: 'second', cell: (hit) => <EnvironmentBadge of={hit.environment} /> },
+  { header: text.kind, narrow: 'none', cell: ({ kind }) => <span className="whitespace-nowrap">{text[kind]}</span> },
+  { header: text.at, cell: ({ at }) => <Time at={at} /> },
+  { header: text.more, cell: (hit) => <HitActions hit={hit} /> },
 ];
 
 /** Everything that belongs to an id, a number or a name, in both environments. */

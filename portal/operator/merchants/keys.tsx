@@ -21,22 +21,16 @@ export function Keys({ merchantId }: { merchantId: string }) {
   const [token, setToken] = useState<string | null>(null);
   const query = useRead('GET /api/ops/merchants/:merchantId/keys', { params: { merchantId }, query: { environment } });
   const columns: readonly Column<MerchantKey>[] = [
-    { id: 'name', header: text.name, cell: ({ name, keyId }) => name || keyId },
-    { id: 'key', header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
-    { id: 'kind', header: text.keyKind, narrow: 'none', cell: ({ kind }) => kind },
+    { header: text.name, cell: ({ name, keyId }) => name || keyId },
+    { header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+    { header: text.keyKind, narrow: 'none', cell: ({ kind }) => kind },
     {
-      id: 'state',
       header: text.state,
       narrow: 'second',
       cell: (row) => <Badge tone={stateOf(row) === 'valid' ? 'good' : 'quiet'}>{text[stateOf(row)]}</Badge>,
     },
+    { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
     {
-      id: 'lastUsedAt',
-      header: text.lastUsedAt,
-      cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never),
-    },
-    {
-      id: 'actions',
       header: text.actions,
       cell: ({ keyId, revokedAt }) =>
         revokedAt === null && (

@@ -27,16 +27,15 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Merchant>[] = [
-  { id: 'name', header: text.name, cell: ({ name }) => name },
+  { header: text.name, cell: ({ name }) => name },
   {
-    id: 'status',
     header: shared.status,
     narrow: 'second',
     cell: ({ status }) => <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>{text[status]}</Badge>,
   },
-  { id: 'verification', header: text.verification, cell: ({ kycStatus }) => STATES[kycStatus] ?? kycStatus },
-  { id: 'merchantId', header: shared.merchantId, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
-  { id: 'createdAt', header: text.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: text.verification, cell: ({ kycStatus }) => STATES[kycStatus] ?? kycStatus },
+  { header: shared.merchantId, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: text.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 /** Every merchant. */

@@ -46,19 +46,14 @@ const rowsOf = <Rule,>({ current, scheduled }: Rules<Rule>): Row<Rule>[] => [
 export function Fees(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/fees', { params: props });
   const columns: readonly Column<Row<FeeRule>>[] = [
+    { header: text.direction, cell: ({ rule }) => [rule.direction, rule.channel].filter(Boolean).join(' ') },
+    { header: text.rate, align: 'end', cell: ({ rule }) => text.points(rule.basisPoints) },
+    { header: text.fixed, align: 'end', cell: ({ rule }) => money(rule.fixed) },
+    { header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
+    { header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
+    { header: text.tax, align: 'end', cell: ({ rule }) => text.points(rule.taxBasisPoints) },
+    { header: text.rule, cell: (row) => <RuleState {...row} /> },
     {
-      id: 'direction',
-      header: text.direction,
-      cell: ({ rule }) => [rule.direction, rule.channel].filter(Boolean).join(' '),
-    },
-    { id: 'rate', header: text.rate, align: 'end', cell: ({ rule }) => text.points(rule.basisPoints) },
-    { id: 'fixed', header: text.fixed, align: 'end', cell: ({ rule }) => money(rule.fixed) },
-    { id: 'min', header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
-    { id: 'max', header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
-    { id: 'tax', header: text.tax, align: 'end', cell: ({ rule }) => text.points(rule.taxBasisPoints) },
-    { id: 'rule', header: text.rule, cell: (row) => <RuleState {...row} /> },
-    {
-      id: 'actions',
       header: text.actions,
       cell: ({ rule: { direction, channel, basisPoints, fixed, min, max, taxBasisPoints } }) => (
         <CommandButton
@@ -84,13 +79,12 @@ export function Fees(props: Props) {
 export function Limits(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/limits', { params: props });
   const columns: readonly Column<Row<LimitRule>>[] = [
-    { id: 'direction', header: text.direction, cell: ({ rule }) => `${rule.direction} ${rule.channel}` },
-    { id: 'min', header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
-    { id: 'max', header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
-    { id: 'daily', header: text.daily, align: 'end', cell: ({ rule }) => money(rule.daily) },
-    { id: 'rule', header: text.rule, cell: (row) => <RuleState {...row} /> },
+    { header: text.direction, cell: ({ rule }) => `${rule.direction} ${rule.channel}` },
+    { header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
+    { header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
+    { header: text.daily, align: 'end', cell: ({ rule }) => money(rule.daily) },
+    { header: text.rule, cell: (row) => <RuleState {...row} /> },
     {
-      id: 'actions',
       header: text.actions,
       cell: ({ rule: { direction, channel, min, max, daily } }) => (
         <CommandButton

@@ -6,20 +6,11 @@ import { useRead, type MerchantUser } from '../routes.ts';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<MerchantUser>[] = [
-  { id: 'name', header: text.name, cell: ({ name }) => name },
-  { id: 'role', header: text.role, narrow: 'second', cell: ({ role }) => role },
-  { id: 'email', header: text.email, cell: ({ email }) => email },
-  {
-    id: 'twoFactor',
-    header: text.twoFactor,
-    narrow: 'none',
-    cell: ({ twoFactor }) => (twoFactor ? text.yes : text.no),
-  },
-  {
-    id: 'lastUsedAt',
-    header: text.lastUsedAt,
-    cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never),
-  },
+  { header: text.name, cell: ({ name }) => name },
+  { header: text.role, narrow: 'second', cell: ({ role }) => role },
+  { header: text.email, cell: ({ email }) => email },
+  { header: text.twoFactor, narrow: 'none', cell: ({ twoFactor }) => (twoFactor ? text.yes : text.no) },
+  { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
 ];
 
 /** The people who may sign in to the portal for a merchant. */

@@ -32,26 +32,16 @@ export function Operators() {
   const operators = useRead('GET /api/ops/operators', {});
   const showToken = (data: unknown): void => setToken(tokenOf(data));
   const columns: readonly Column<Operator>[] = [
+    { header: text.name, cell: (row) => (row.operatorId === operatorId ? `${row.name} (${text.you})` : row.name) },
+    { header: text.role, narrow: 'second', cell: ({ role }) => <span className="whitespace-nowrap">{role}</span> },
+    { header: text.email, cell: ({ email }) => email },
     {
-      id: 'name',
-      header: text.name,
-      cell: (row) => (row.operatorId === operatorId ? `${row.name} (${text.you})` : row.name),
-    },
-    {
-      id: 'role',
-      header: text.role,
-      narrow: 'second',
-      cell: ({ role }) => <span className="whitespace-nowrap">{role}</span>,
-    },
-    { id: 'email', header: text.email, cell: ({ email }) => email },
-    {
-      id: 'active',
       header: shared.status,
       narrow: 'second',
       cell: ({ active }) => <Badge tone={active ? 'good' : 'quiet'}>{active ? text.active : text.inactive}</Badge>,
     },
-    { id: 'createdAt', header: text.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: 'actions', header: text.actions, cell: (row) => <RowActions operator={row} onToken={showToken} /> },
+    { header: text.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: text.actions, cell: (row) => <RowActions operator={row} onToken={showToken} /> },
   ];
   return (
     <Page

@@ -16,17 +16,16 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Proposal>[] = [
-  { id: 'action', header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
+  { header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
   {
-    id: 'status',
     header: shared.status,
     narrow: 'second',
     cell: ({ status }) => <Badge tone={status === 'PENDING' ? 'info' : 'quiet'}>{STATES[status]}</Badge>,
   },
-  { id: 'resource', header: text.resource, cell: ({ resourceId }) => resourceId },
-  { id: 'environment', header: shared.environment, cell: (row) => <EnvironmentBadge of={row.environment} /> },
-  { id: 'reason', header: shared.reason, cell: ({ reason }) => reason },
-  { id: 'proposedAt', header: text.proposedAt, cell: ({ proposedAt }) => <Time at={proposedAt} /> },
+  { header: text.resource, cell: ({ resourceId }) => resourceId },
+  { header: shared.environment, cell: (row) => <EnvironmentBadge of={row.environment} /> },
+  { header: shared.reason, cell: ({ reason }) => reason },
+  { header: text.proposedAt, cell: ({ proposedAt }) => <Time at={proposedAt} /> },
 ];
 
 /** Changes that need a second operator, in both environments. */

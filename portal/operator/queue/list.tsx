@@ -22,17 +22,16 @@ const FILTERS = filtersOf(KINDS);
 const STALLED_FILTERS = filtersOf(STALLED_KINDS);
 
 const COLUMNS: readonly Column<WorkItem>[] = [
-  { id: 'kind', header: text.kind, cell: ({ kind }) => kindText(kind) },
+  { header: text.kind, cell: ({ kind }) => kindText(kind) },
   {
-    id: 'waits',
     header: text.waits,
     narrow: 'second',
     cell: ({ waitingSeconds }) => <span className="whitespace-nowrap">{formatDuration(waitingSeconds)}</span>,
   },
-  { id: 'what', header: text.what, cell: ({ what }) => <span lang="en">{what}</span> },
-  { id: 'amount', header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
-  { id: 'merchant', header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
-  { id: 'since', header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
+  { header: text.what, cell: ({ what }) => <span lang="en">{what}</span> },
+  { header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
 ];
 
 /** An item has the id of what it is about, which may need several things. */

@@ -31,20 +31,19 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Discrepancy>[] = [
-  { id: 'kind', header: text.kind, cell: ({ kind }) => KINDS[kind] },
+  { header: text.kind, cell: ({ kind }) => KINDS[kind] },
   {
-    id: 'state',
     header: text.state,
     narrow: 'second',
     cell: ({ closedAt }) => (
       <Badge tone={closedAt === null ? 'bad' : 'quiet'}>{closedAt === null ? text.open : text.closed}</Badge>
     ),
   },
-  { id: 'day', header: text.day, cell: ({ day }) => <Day day={day} /> },
-  { id: 'channel', header: shared.channel, narrow: 'second', cell: ({ channel }) => channel },
-  { id: 'order', header: text.order, cell: ({ orderId }) => <Mono>{orderId}</Mono> },
-  { id: 'ours', header: text.ours, align: 'end', narrow: 'none', cell: ({ ours }) => birr(ours) },
-  { id: 'theirs', header: text.theirs, align: 'end', narrow: 'none', cell: ({ theirs }) => birr(theirs) },
+  { header: text.day, cell: ({ day }) => <Day day={day} /> },
+  { header: shared.channel, narrow: 'second', cell: ({ channel }) => channel },
+  { header: text.order, cell: ({ orderId }) => <Mono>{orderId}</Mono> },
+  { header: text.ours, align: 'end', narrow: 'none', cell: ({ ours }) => birr(ours) },
+  { header: text.theirs, align: 'end', narrow: 'none', cell: ({ theirs }) => birr(theirs) },
 ];
 
 /** What statements of providers and our ledger do not agree on. */

@@ -29,17 +29,16 @@ function outcomeText(receipt: Receipt): string {
 }
 
 const COLUMNS: readonly Column<Receipt>[] = [
-  { id: 'reference', header: text.bankReference, cell: (row) => row.bankReference ?? row.providerReference },
-  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { id: 'kind', header: text.kind, cell: ({ kind }) => kind },
+  { header: text.bankReference, cell: (row) => row.bankReference ?? row.providerReference },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: text.kind, cell: ({ kind }) => kind },
   {
-    id: 'outcome',
     header: text.outcome,
     narrow: 'second',
     cell: (row) => outcomeText(row) && <Badge tone={isWaiting(row) ? 'warn' : 'quiet'}>{outcomeText(row)}</Badge>,
   },
-  { id: 'channel', header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
-  { id: 'bookedAt', header: text.bookedAt, cell: ({ bookedAt }) => <Time at={bookedAt} /> },
+  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { header: text.bookedAt, cell: ({ bookedAt }) => <Time at={bookedAt} /> },
 ];
 
 /** The money that arrived at the bank, and what it is. */

@@ -34,9 +34,9 @@ type Chosen = { content: Blob; lines: readonly string[] };
 type Line = { line: number; settlementId: string | null; what: string };
 
 const COLUMNS: readonly Column<Line>[] = [
-  { id: 'line', header: text.line, cell: ({ line }) => formatCount(line) },
-  { id: 'settlement', header: text.settlement, cell: ({ settlementId }) => settlementId },
-  { id: 'what', header: text.what, cell: ({ what }) => what },
+  { header: text.line, cell: ({ line }) => formatCount(line) },
+  { header: text.settlement, cell: ({ settlementId }) => settlementId },
+  { header: text.what, cell: ({ what }) => what },
 ];
 
 /** Books the results of a bank's file, after its lines were shown. */

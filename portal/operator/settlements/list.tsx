@@ -21,13 +21,13 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Settlement>[] = [
-  { id: 'account', header: text.account, cell: ({ bankAccount }) => bankAccount.accountName },
-  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { id: 'bank', header: text.bank, narrow: 'none', cell: ({ bankAccount }) => bankAccount.bankCode },
-  { id: 'status', header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
-  { id: 'expectedBy', header: text.expectedBy, cell: ({ expectedBy }) => <Day day={expectedBy} /> },
-  { id: 'merchant', header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
-  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { header: text.account, cell: ({ bankAccount }) => bankAccount.accountName },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: text.bank, narrow: 'none', cell: ({ bankAccount }) => bankAccount.bankCode },
+  { header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
+  { header: text.expectedBy, cell: ({ expectedBy }) => <Day day={expectedBy} /> },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
 /** The settlements of all merchants in an environment. */

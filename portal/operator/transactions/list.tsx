@@ -29,13 +29,13 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Transaction>[] = [
-  { id: 'orderNo', header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
-  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },
-  { id: 'status', header: shared.status, narrow: 'second', cell: ({ status }) => <StatusBadge status={status} /> },
-  { id: 'channel', header: shared.channel, cell: ({ transactionThrough }) => transactionThrough },
-  { id: 'customer', header: text.customer, narrow: 'none', cell: ({ customerPhone }) => customerPhone },
-  { id: 'createdAt', header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.merchant, cell: ({ merchantName }) => merchantName },
+  { header: shared.status, narrow: 'second', cell: ({ status }) => <StatusBadge status={status} /> },
+  { header: shared.channel, cell: ({ transactionThrough }) => transactionThrough },
+  { header: text.customer, narrow: 'none', cell: ({ customerPhone }) => customerPhone },
+  { header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 /** The transactions of all merchants in an environment. */

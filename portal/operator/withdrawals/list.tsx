@@ -26,13 +26,13 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Withdrawal>[] = [
-  { id: 'to', header: text.to, cell: destinationText },
-  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { id: 'channel', header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
-  { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
-  { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
-  { id: 'merchant', header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
-  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { header: text.to, cell: destinationText },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
+  { header: text.requestId, cell: ({ requestId }) => requestId },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
 /** The withdrawals of all merchants in an environment. */

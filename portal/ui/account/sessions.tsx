@@ -23,7 +23,6 @@ export function Sessions() {
   const failure = end.error ?? endAll.error;
   const columns: readonly Column<PersonSession>[] = [
     {
-      id: 'device',
       header: text.device,
       cell: ({ device, current }) => (
         <span title={device}>
@@ -31,11 +30,10 @@ export function Sessions() {
         </span>
       ),
     },
-    { id: 'address', header: text.address, narrow: 'second', cell: ({ address }) => address },
-    { id: 'lastUsed', header: text.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-    { id: 'signedIn', header: text.signedIn, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: text.address, narrow: 'second', cell: ({ address }) => address },
+    { header: text.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+    { header: text.signedIn, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      id: 'end',
       header: text.end,
       narrow: 'second',
       cell: ({ sessionId, current, device }) =>
