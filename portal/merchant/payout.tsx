@@ -3,12 +3,13 @@ import type { ComponentProps, ReactNode } from 'react';
 
 import { Note, type Tone } from '../ui/badge.tsx';
 import { buttonStyle } from '../ui/button.tsx';
+import { DialogButton } from '../ui/dialog-button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Section } from '../ui/facts.tsx';
 import { Loaded } from '../ui/feedback.tsx';
+import { FormDialog } from '../ui/form.tsx';
 import { Timeline } from '../ui/timeline.tsx';
 import { toast } from '../ui/toast.tsx';
-import { CancelButton } from './cancel.tsx';
 import { useMember } from './member.ts';
 import { birr, text } from './quote.tsx';
 
@@ -82,23 +83,24 @@ type CancelProps<Input> = {
   input: Input;
 };
 
-/** Cancels a withdrawal or settlement. */
+/** Cancels a withdrawal or settlement after a question. */
 export function CancelPayout<Input>({ text: own, permission, change, input }: CancelProps<Input>) {
   const { whyNot } = useMember();
   return (
-    <CancelButton
-      label={own.cancel}
-      question={own.cancelQuestion}
-      whyNot={whyNot(permission)}
-      change={change}
-      onConfirm={(close) =>
-        change.mutate(input, {
-          onSuccess: () => {
-            close();
-            toast(own.cancelled);
-          },
-        })
-      }
-    />
+    <DialogButton kind="danger" label={own.cancel} whyNot={whyNot(permission)}>
+      {(close) => (
+        <FormDialog
+          title={own.cancel}
+          action={own.cancel}
+          kind="danger"
+          cancel={text.keep}
+          change={change}
+          onSubmit={() => change.mutate(input, { onSuccess: () => (close(), toast(own.cancelled)) })}
+          onClose={close}
+        >
+          <p>{own.cancelQuestion}</p>
+        </FormDialog>
+      )}
+    </DialogButton>
   );
 }

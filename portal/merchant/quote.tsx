@@ -13,6 +13,7 @@ export const text = catalogue({
   status: ['Status', 'ሁኔታ'],
   requestedAt: ['Requested at', 'የተጠየቀበት ጊዜ'],
   entries: ['Entries of the balance', 'የቀሪ ሂሳብ ምዝገባዎች'],
+  keep: ['Keep it', 'ይቆይ'],
   timeline: ['Timeline', 'የጊዜ ቅደም ተከተል'],
 });
 

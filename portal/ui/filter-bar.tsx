@@ -1,11 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'react';
 
 import { isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from './filters.tsx';
-import { Icon } from './icon.tsx';
+import { SearchField } from './search-box.tsx';
 import { listOf, type Search } from './search-params.ts';
 import { text } from './text.ts';
 
@@ -124,7 +124,9 @@ function OneFilter({ filter, state, values }: Omit<BarProps, 'children'> & { fil
   const { name, label } = filter;
   const value = state.chosen[name];
   const field = { name: label, value, onChange: (wanted: string | undefined) => state.change({ [name]: wanted }) };
-  if (filter.kind === 'search') return <SearchField key={value} parameter={name} {...field} />;
+  if (filter.kind === 'search') {
+    return <SearchFilter key={value} {...{ label, name, value }} onSearch={field.onChange} />;
+  }
   if (filter.kind === 'text') return <TextFilter key={value} {...field} />;
   const given = filter.values ?? values?.[name] ?? [];
   const all = given.map((one) => (typeof one === 'string' ? ([one, one] as const) : one));
@@ -152,37 +154,12 @@ function DaysFilter({ filter, state: { chosen, change } }: DaysProps) {
   );
 }
 
+/** A filter that is a field in sight. */
+export const SearchFilter = (props: Omit<ComponentProps<typeof SearchField>, 'className'>) => (
+  <SearchField {...props} className="w-full sm:w-72" />
+);
+
 type FieldProps = { name: string; value: string | undefined; onChange: (value: string | undefined) => void };
-
-const SEARCH_CHARACTERS_MAX = 100;
-
-/** A field to search by, which is cleared by emptying it. */
-export function SearchField({ parameter, name, value, onChange }: FieldProps & { parameter: string }) {
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const wanted = new FormData(event.currentTarget).get(parameter);
-    onChange((typeof wanted === 'string' && wanted.trim()) || undefined);
-  };
-  return (
-    <search className="min-w-0 max-sm:w-full">
-      <form onSubmit={submit} className="relative">
-        <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-quiet" />
-        <input
-          name={parameter}
-          type="search"
-          maxLength={SEARCH_CHARACTERS_MAX}
-          defaultValue={value}
-          aria-label={name}
-          placeholder={name}
-          className="control w-full ps-8 sm:w-72"
-          onChange={({ target }) => {
-            if (target.value === '' && value !== undefined) onChange(undefined);
-          }}
-        />
-      </form>
-    </search>
-  );
-}
 
 const TEXT_CHARACTERS_MAX = 253;
 

@@ -34,16 +34,15 @@ export function FilterChip({ name, value, icon, children }: ChipProps) {
   );
 }
 
-type Values = readonly (readonly [value: string, text: string])[];
-type ListFilterProps = {
+type ChoiceProps<Chosen> = {
   name: string;
-  values: Values;
-  chosen: readonly string[];
+  values: readonly (readonly [value: string, text: string])[];
+  chosen: Chosen;
   onChange: (chosen: string | undefined) => void;
 };
 
 /** A filter of several values, kept as a comma list. */
-export function ListFilter({ name, values, chosen, onChange }: ListFilterProps) {
+export function ListFilter({ name, values, chosen, onChange }: ChoiceProps<readonly string[]>) {
   const names = values.filter(([value]) => chosen.includes(value)).map(([, label]) => label);
   const toggle = (value: string, isChosen: boolean): void => {
     const next = values.map(([one]) => one).filter((one) => (one === value ? isChosen : chosen.includes(one)));
@@ -65,15 +64,8 @@ export function ListFilter({ name, values, chosen, onChange }: ListFilterProps) 
   );
 }
 
-type ChoiceFilterProps = {
-  name: string;
-  values: Values;
-  chosen: string | undefined;
-  onChange: (chosen: string | undefined) => void;
-};
-
 /** A filter of one value. */
-export function ChoiceFilter({ name, values, chosen, onChange }: ChoiceFilterProps) {
+export function ChoiceFilter({ name, values, chosen, onChange }: ChoiceProps<string | undefined>) {
   const value = values.find(([one]) => one === chosen)?.[1] ?? chosen;
   return (
     <FilterChip name={name} value={value}>

@@ -1,24 +1,21 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
-import { Button, buttonStyle } from '../../ui/button.tsx';
+import { buttonStyle } from '../../ui/button.tsx';
 import { addressOf } from '../../ui/call.ts';
+import { Changes } from '../../ui/changes.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { download } from '../../ui/download.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { failureText } from '../../ui/feedback.tsx';
-import { SearchField, useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
+import { SearchFilter, useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
-import type { Search } from '../../ui/search-params.ts';
+import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { headers, useRead, type AuditedChange } from '../routes.ts';
-import { Fields } from './fields.tsx';
 import { ACTIONS, text } from './text.ts';
 
 const REFRESH_MS = 15_000;
@@ -27,12 +24,12 @@ const REFRESH_MS = 15_000;
 function IdFilter({ chosen: { resourceId, requestId }, change }: FilterState) {
   const id = resourceId ?? requestId;
   return (
-    <SearchField
+    <SearchFilter
       key={id}
-      parameter="id"
-      name={text.searchLabel}
+      label={text.searchLabel}
+      name="id"
       value={id}
-      onChange={(wanted) => {
+      onSearch={(wanted) => {
         const isRequest = wanted?.startsWith('req_') === true;
         change({ requestId: isRequest ? wanted : undefined, resourceId: isRequest ? undefined : wanted });
       }}
@@ -53,8 +50,10 @@ export function Audit() {
   const state = useFilters(FILTERS);
   const changes = useRead('GET /api/portal/audit', { query: state.query }, { everyMs: REFRESH_MS });
   const actors = Object.fromEntries((changes.data?.data ?? []).map((one) => [one.actor, actorText(one)]));
+  // By the very filter of the list.
+  const save = () => download(addressOf('GET /api/portal/audit/export', { query: state.chosen }), headers);
   return (
-    <Page title={text.title} actions={<Export filter={state.chosen} />}>
+    <Page title={text.title} actions={<SaveButton label={text.export} save={save} />}>
       <p className="mb-4 text-quiet">{may('audit:read-all') ? text.intro : text.introOwn}</p>
       <Listing
         label={text.label}
@@ -69,23 +68,6 @@ export function Audit() {
         drawer={({ row, close }) => changes.data && <ChangeDrawer change={row} onClose={close} />}
       />
     </Page>
-  );
-}
-
-/** The list's rows as a file, by the very filter of the list. */
-function Export({ filter }: { filter: Search }) {
-  const [isBusy, setBusy] = useState(false);
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    await download(addressOf('GET /api/portal/audit/export', { query: filter }), headers).catch((error: unknown) =>
-      toast(failureText(error)),
-    );
-    setBusy(false);
-  };
-  return (
-    <Button icon="download" isBusy={isBusy} onClick={() => void save()}>
-      {text.export}
-    </Button>
   );
 }
 
@@ -134,7 +116,7 @@ function Change({ change }: { change: AuditedChange }) {
         }}
       />
       <Section title={text.fields}>
-        <Fields before={change.before} after={change.after} />
+        <Changes before={change.before} after={change.after} none={text.noFields} />
       </Section>
       <div className="flex flex-wrap gap-2">
         {isCall && (

@@ -1,15 +1,13 @@
-import { useState } from 'react';
-
 import { addisDay } from '../../../src/lib/dates.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
-import { failureText } from '../../ui/feedback.tsx';
 import { useFilters } from '../../ui/filter-bar.tsx';
 import { formatCount, formatDay } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
+import { SaveButton } from '../../ui/save-button.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { headers, useChange, useRead, type ReportRow } from '../routes.ts';
@@ -67,13 +65,7 @@ function State({ row }: { row: ReportRow }) {
 
 function File({ row }: { row: ReportRow }) {
   const cancel = useChange('POST /api/checkout/reports/:reportId/cancel');
-  const [isBusy, setBusy] = useState(false);
   const { reportId, sha256 } = row;
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    await download(fileAddress(reportId), headers).catch((error: unknown) => toast(failureText(error)));
-    setBusy(false);
-  };
   if (isPending(row)) {
     return (
       <Button
@@ -87,9 +79,7 @@ function File({ row }: { row: ReportRow }) {
   if (row.status !== 'READY') return null;
   return (
     <span className="inline-flex items-center gap-1">
-      <Button icon="download" isBusy={isBusy} onClick={() => void save()}>
-        {text.download}
-      </Button>
+      <SaveButton label={text.download} save={() => download(fileAddress(reportId), headers)} />
       {sha256 && <CopyButton value={sha256} name={text.checksum} />}
     </span>
   );

@@ -1,6 +1,4 @@
-import { useState } from 'react';
-
-import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
@@ -35,12 +33,11 @@ const FILTERS: readonly Filter[] = [
 /** Settlements: what one requested now would cost and when it arrives, the list, and a new one. */
 export function Settlements() {
   const { whyNot } = useMember();
-  const [isNew, setNew] = useState(false);
   const state = useFilters(FILTERS);
   const create = (
-    <Button kind="primary" icon="plus" whyNot={whyNot('settlements:write')} onClick={() => setNew(true)}>
-      {text.newSettlement}
-    </Button>
+    <DialogButton kind="primary" icon="plus" label={text.newSettlement} whyNot={whyNot('settlements:write')}>
+      {(close) => <SettlementForm onClose={close} />}
+    </DialogButton>
   );
   return (
     <Page title={text.title} actions={create}>
@@ -56,7 +53,6 @@ export function Settlements() {
         whyNot={whyNot('settlements:read')}
         drawer={({ id, close }) => <SettlementDrawer settlementId={id} onClose={close} />}
       />
-      {isNew && <SettlementForm onClose={() => setNew(false)} />}
     </Page>
   );
 }

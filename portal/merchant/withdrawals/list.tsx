@@ -1,8 +1,6 @@
-import { useState } from 'react';
-
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
-import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
@@ -43,12 +41,11 @@ const FILTERS: readonly Filter[] = [
 /** Withdrawals: what they may be, the list, and a new one. */
 export function Withdrawals() {
   const { whyNot } = useMember();
-  const [isNew, setNew] = useState(false);
   const state = useFilters(FILTERS);
   const create = (
-    <Button kind="primary" icon="plus" whyNot={whyNot('withdrawals:write')} onClick={() => setNew(true)}>
-      {text.newWithdrawal}
-    </Button>
+    <DialogButton kind="primary" icon="plus" label={text.newWithdrawal} whyNot={whyNot('withdrawals:write')}>
+      {(close) => <WithdrawalForm onClose={close} />}
+    </DialogButton>
   );
   return (
     <Page title={text.title} actions={create}>
@@ -65,7 +62,6 @@ export function Withdrawals() {
         whyNot={whyNot('withdrawals:read')}
         drawer={({ id, close }) => <WithdrawalDrawer withdrawalId={id} onClose={close} />}
       />
-      {isNew && <WithdrawalForm onClose={() => setNew(false)} />}
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -16,7 +16,6 @@ import { text } from './text.ts';
 export function SecondPersonPolicy() {
   const policy = useRead('GET /api/portal/withdrawal-policy', {});
   const { whyNot } = useMember();
-  const [isOpen, setOpen] = useState(false);
   return (
     <div className="card mb-4 flex flex-col p-3">
       <Section title={text.secondPerson}>
@@ -24,10 +23,9 @@ export function SecondPersonPolicy() {
           {({ data: { secondPersonFrom: from } }) => (
             <div className="flex flex-wrap items-center justify-between gap-2">
               <p>{from === null ? text.secondPersonOff : text.secondPersonFrom(birr(from))}</p>
-              <Button whyNot={whyNot('security-policy:write')} onClick={() => setOpen(true)}>
-                {text.changePolicy}
-              </Button>
-              {isOpen && <PolicyForm secondPersonFrom={from} onClose={() => setOpen(false)} />}
+              <DialogButton label={text.changePolicy} whyNot={whyNot('security-policy:write')}>
+                {(close) => <PolicyForm secondPersonFrom={from} onClose={close} />}
+              </DialogButton>
             </div>
           )}
         </Loaded>
@@ -70,20 +68,16 @@ function PolicyForm({ secondPersonFrom: from, onClose }: WithdrawalPolicy & { on
 /** What a second person decides about a withdrawal that waits for one. */
 export function Decision({ withdrawal }: { withdrawal: WithdrawalRow }) {
   const { whyNot } = useMember();
-  const [open, setOpen] = useState<'confirm' | 'decline' | null>(null);
   if (withdrawal.stage !== 'AWAITING_CONFIRMATION') return null;
-  const close = (): void => setOpen(null);
   const reason = whyNot('withdrawals:write');
   return (
     <>
-      <Button kind="primary" whyNot={reason} onClick={() => setOpen('confirm')}>
-        {text.confirm}
-      </Button>
-      <Button kind="danger" whyNot={reason} onClick={() => setOpen('decline')}>
-        {text.decline}
-      </Button>
-      {open === 'confirm' && <ConfirmDialog withdrawal={withdrawal} onClose={close} />}
-      {open === 'decline' && <DeclineDialog withdrawal={withdrawal} onClose={close} />}
+      <DialogButton kind="primary" label={text.confirm} whyNot={reason}>
+        {(close) => <ConfirmDialog withdrawal={withdrawal} onClose={close} />}
+      </DialogButton>
+      <DialogButton kind="danger" label={text.decline} whyNot={reason}>
+        {(close) => <DeclineDialog withdrawal={withdrawal} onClose={close} />}
+      </DialogButton>
     </>
   );
 }

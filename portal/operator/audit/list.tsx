@@ -1,17 +1,14 @@
-import { useState } from 'react';
-
-import { Button } from '../../ui/button.tsx';
+import { Changes } from '../../ui/changes.tsx';
 import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { failureText } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { text as frame } from '../../ui/frame-text.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
+import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Changes } from '../changes.tsx';
 import { useOperator } from '../operator.ts';
 import { Page } from '../page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
@@ -52,8 +49,11 @@ export function Audit() {
   const actions = [...permissions, ...denied.map(({ permission }) => permission)];
   const state = useFilters(FILTERS);
   const entries = useRead('GET /api/ops/audit', { query: state.query });
+  const save = async (): Promise<void> => {
+    if (await saveAudit(state.chosen)) toast(text.cut);
+  };
   return (
-    <Page title={text.title} actions={<ExportButton filter={state.chosen} />}>
+    <Page title={text.title} actions={<SaveButton label={text.export} save={save} />}>
       <Listing
         label={text.title}
         state={state}
@@ -65,26 +65,6 @@ export function Audit() {
         drawer={({ row, close }) => row && <EntryDrawer entry={row} onClose={close} />}
       />
     </Page>
-  );
-}
-
-function ExportButton({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
-  const [isBusy, setBusy] = useState(false);
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const isCut = await saveAudit(filter);
-      if (isCut) toast(text.cut);
-    } catch (error) {
-      toast(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Button icon="download" isBusy={isBusy} onClick={() => void save()}>
-      {text.export}
-    </Button>
   );
 }
 

@@ -34,13 +34,12 @@ const FILTERS: readonly Filter[] = [
 export function Deliveries() {
   const state = useFilters(FILTERS);
   const query = { ...state.query, environment };
-  const deliveries = useRead('GET /api/ops/webhooks/deliveries', { query }, { everyMs: REFRESH_MS });
   return (
     <Page title={text.title} actions={<BulkResendButton filter={state.chosen} />}>
       <Listing
         label={text.label}
         state={state}
-        query={deliveries}
+        query={useRead('GET /api/ops/webhooks/deliveries', { query }, { everyMs: REFRESH_MS })}
         columns={COLUMNS}
         idOf={({ deliveryId }) => deliveryId}
         empty={text.none}

@@ -41,13 +41,12 @@ const COLUMNS: readonly Column<Merchant>[] = [
 /** Every merchant. */
 export function Merchants() {
   const state = useFilters(FILTERS);
-  const merchants = useRead('GET /api/ops/merchants', { query: state.query });
   return (
     <Page title={text.title} actions={<CommandButton name="merchant.create" address="/api/ops/merchants" />}>
       <Listing
         label={text.title}
         state={state}
-        query={merchants}
+        query={useRead('GET /api/ops/merchants', { query: state.query })}
         columns={COLUMNS}
         idOf={({ merchantId }) => merchantId}
         empty={text.none}

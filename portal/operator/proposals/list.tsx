@@ -31,13 +31,12 @@ const COLUMNS: readonly Column<Proposal>[] = [
 /** Changes that need a second operator, in both environments. */
 export function Proposals() {
   const state = useFilters(FILTERS);
-  const proposals = useRead('GET /api/ops/proposals', { query: state.query });
   return (
     <Page title={text.title}>
       <Listing
         label={text.title}
         state={state}
-        query={proposals}
+        query={useRead('GET /api/ops/proposals', { query: state.query })}
         columns={COLUMNS}
         idOf={({ proposalId }) => proposalId}
         empty={text.none}

@@ -1,9 +1,9 @@
 import { Badge } from '../../ui/badge.tsx';
+import { Changes } from '../../ui/changes.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Changes } from '../changes.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions } from '../parts.tsx';

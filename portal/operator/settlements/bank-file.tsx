@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
@@ -42,14 +43,10 @@ const COLUMNS: readonly Column<Line>[] = [
 /** Books the results of a bank's file, after its lines were shown. */
 export function BankFileButton() {
   const { whyNot } = useOperator();
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button whyNot={whyNot('settlement.credited')} onClick={() => setOpen(true)}>
-        {text.title}
-      </Button>
-      {isOpen && <BankFileDialog onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label={text.title} whyNot={whyNot('settlement.credited')}>
+      {(close) => <BankFileDialog onClose={close} />}
+    </DialogButton>
   );
 }
 

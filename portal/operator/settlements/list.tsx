@@ -33,13 +33,12 @@ const COLUMNS: readonly Column<Settlement>[] = [
 /** The settlements of all merchants in an environment. */
 export function Settlements() {
   const state = useFilters(FILTERS);
-  const settlements = useRead('GET /api/ops/settlements', { query: { ...state.query, environment } });
   return (
     <Page title={text.title} actions={<BankFileButton />}>
       <Listing
         label={text.title}
         state={state}
-        query={settlements}
+        query={useRead('GET /api/ops/settlements', { query: { ...state.query, environment } })}
         columns={COLUMNS}
         idOf={({ settlementId }) => settlementId}
         empty={text.none}

@@ -41,13 +41,12 @@ const COLUMNS: readonly Column<Transaction>[] = [
 /** The transactions of all merchants in an environment. */
 export function Transactions() {
   const state = useFilters(FILTERS);
-  const transactions = useRead('GET /api/ops/transactions', { query: { ...state.query, environment } });
   return (
     <Page title={text.title}>
       <Listing
         label={text.title}
         state={state}
-        query={transactions}
+        query={useRead('GET /api/ops/transactions', { query: { ...state.query, environment } })}
         columns={COLUMNS}
         idOf={({ transactionId }) => transactionId}
         empty={text.none}

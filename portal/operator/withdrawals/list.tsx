@@ -38,13 +38,12 @@ const COLUMNS: readonly Column<Withdrawal>[] = [
 /** The withdrawals of all merchants in an environment. */
 export function Withdrawals() {
   const state = useFilters(FILTERS);
-  const withdrawals = useRead('GET /api/ops/withdrawals', { query: { ...state.query, environment } });
   return (
     <Page title={text.title}>
       <Listing
         label={text.title}
         state={state}
-        query={withdrawals}
+        query={useRead('GET /api/ops/withdrawals', { query: { ...state.query, environment } })}
         columns={COLUMNS}
         idOf={({ withdrawalId }) => withdrawalId}
         empty={text.none}

@@ -1,23 +1,33 @@
-import type { AuditedChange } from '../routes.ts';
-import { text } from './text.ts';
+import { catalogue } from './language.ts';
+
+const text = catalogue({
+  field: ['Field', 'መስክ'],
+  before: ['Before', 'በፊት'],
+  after: ['After', 'በኋላ'],
+  none: ['No field differs.', 'የሚለይ መስክ የለም።'],
+  label: ['Changed fields', 'የተለወጡ መስኮች'],
+});
+
+type Fields = Readonly<Record<string, unknown>> | null;
 
 function valueText(value: unknown): string {
+  if (value === null) return '–';
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
   return JSON.stringify(value, null, 1);
 }
 
 /** The fields of a change by the API's names, with their values before and after it. */
-export function Fields({ before, after }: Pick<AuditedChange, 'before' | 'after'>) {
+export function Changes({ before, after, none = text.none }: { before: Fields; after: Fields; none?: string }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  if (names.length === 0) return <p className="text-quiet">{text.noFields}</p>;
+  if (names.length === 0) return <p className="text-quiet">{none}</p>;
   const columns = [
     { values: before, header: text.before, className: 'bg-bad-soft text-bad line-through decoration-1' },
     { values: after, header: text.after, className: 'bg-good-soft text-good' },
   ].filter(({ values }) => values !== null);
   return (
     <div className="overflow-x-auto">
-      <table className="w-full border-collapse text-start text-xs">
+      <table aria-label={text.label} className="w-full border-collapse text-start text-xs">
         <thead>
           <tr>
             <th scope="col" className="px-2 py-1 text-start font-semibold text-quiet">

@@ -1,0 +1,22 @@
+import { useState, type ComponentProps, type ReactNode } from 'react';
+
+import { Button } from './button.tsx';
+
+type Props = Pick<ComponentProps<typeof Button>, 'kind' | 'icon' | 'whyNot'> & {
+  label: string;
+  /** The window. */
+  children: (close: () => void) => ReactNode;
+};
+
+/** A button that opens a window. */
+export function DialogButton({ label, children, ...button }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
+}
