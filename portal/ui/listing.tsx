@@ -61,14 +61,7 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...
                   foot={foot?.(pagination?.total)}
                 />
               )}
-              {pagination && (
-                <Pager
-                  pagination={pagination}
-                  query={list}
-                  onPage={(page) => change({ page: String(page) })}
-                  onLimit={(limit) => change({ limit: String(limit) })}
-                />
-              )}
+              {pagination && <Pager pagination={pagination} query={list} onChange={change} />}
             </>
           )}
         </Loaded>

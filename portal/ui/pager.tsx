@@ -1,6 +1,8 @@
 import { Button, IconButton } from './button.tsx';
 import type { Pagination } from './call.ts';
 import { formatClock } from './format.ts';
+import type { Search } from './search-params.ts';
+import type { ListQuery } from './steady-list.tsx';
 import { text } from './text.ts';
 
 const SIZES = [20, 50, 100];
@@ -8,13 +10,13 @@ const SIZES = [20, 50, 100];
 type Props = {
   pagination: Pagination;
   /** The list as it was loaded. */
-  query: { dataUpdatedAt: number; isFetching: boolean; refetch: () => Promise<unknown> };
-  onPage: (page: number) => void;
-  onLimit: (limit: number) => void;
+  query: Pick<ListQuery<unknown>, 'dataUpdatedAt' | 'isFetching' | 'refetch'>;
+  /** Changes the address. */
+  onChange: (changes: Search) => void;
 };
 
 /** The total of a list and its pages: always there, with one page too. */
-export function Pager({ pagination, query, onPage, onLimit }: Props) {
+export function Pager({ pagination, query, onChange }: Props) {
   const { total, page, limit, totalPages } = pagination;
   const first = (page - 1) * limit + 1;
   const pages = Math.max(totalPages, 1);
@@ -38,17 +40,17 @@ export function Pager({ pagination, query, onPage, onLimit }: Props) {
       <div className="flex flex-wrap items-center gap-2">
         <label className="flex items-center gap-2 text-quiet">
           <span className="max-sm:sr-only">{text.rowsPerPage}</span>
-          <select className="control" value={limit} onChange={(event) => onLimit(Number(event.target.value))}>
+          <select className="control" value={limit} onChange={({ target }) => onChange({ limit: target.value })}>
             {SIZES.map((size) => (
               <option key={size}>{size}</option>
             ))}
           </select>
         </label>
         <span className="text-quiet max-sm:sr-only">{text.pageOf(page, pages)}</span>
-        <Button disabled={page <= 1} onClick={() => onPage(page - 1)} icon="left">
+        <Button disabled={page <= 1} onClick={() => onChange({ page: `${page - 1}` })} icon="left">
           {text.previous}
         </Button>
-        <Button disabled={page >= pages} onClick={() => onPage(page + 1)}>
+        <Button disabled={page >= pages} onClick={() => onChange({ page: `${page + 1}` })}>
           {text.next}
         </Button>
       </div>

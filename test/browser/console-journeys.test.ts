@@ -5,7 +5,7 @@ import { runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { codeOf } from '../portal/console.ts';
 import { PASSWORD } from '../portal/portal.ts';
 import { launchBrowser, openTab } from './browser.ts';
-import { FAILED_ORDER, OTHER_FAILED_ORDER, startConsole, type Console } from './console.ts';
+import { buildFailedDelivery, FAILED_ORDER, OTHER_FAILED_ORDER, startConsole, type Console } from './console.ts';
 
 describe('the console of operators', () => {
   let console: Console;
@@ -150,4 +150,18 @@ describe('the console of operators', () => {
     await page.waitForSelector('text=Attempt 1');
     await close();
   });
+
+  test('the rows of a list stay in place while changes arrive, until the operator shows the new ones', async () => {
+    const { page, problems, close } = await console.open(browser, '/test/deliveries');
+    page.setDefaultTimeout(40_000);
+    const firstRow = async (): Promise<string> => page.locator('tbody tr').first().innerText();
+    const before = await firstRow();
+    await buildFailedDelivery(console, 'ABY-02961');
+    await page.click('button:has-text("1 new")', { trial: true });
+    expect(await firstRow()).toBe(before);
+    await page.click('button:has-text("1 new")');
+    await page.waitForSelector('tbody tr:first-child:has-text("ABY-02961")');
+    expect(problems).toEqual([]);
+    await close();
+  }, 60_000);
 });

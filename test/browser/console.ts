@@ -64,7 +64,7 @@ const subscribe = async ({ db, scope }: Omit<Portal, 'open'>) =>
   );
 
 /** A paid order whose event could not be delivered. */
-async function buildFailedDelivery({ db, fixture, scope }: Omit<Portal, 'open'>, checkoutOrderNo: string) {
+export async function buildFailedDelivery({ db, fixture, scope }: Omit<Portal, 'open'>, checkoutOrderNo: string) {
   const { sessionId } = await buildSession(fixture, scope, { checkoutOrderNo });
   const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
   fixture.provider.returns(PAID);
