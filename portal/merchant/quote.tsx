@@ -1,5 +1,6 @@
 import { Note } from '../ui/badge.tsx';
 import { Facts } from '../ui/facts.tsx';
+import { ApiMessage } from '../ui/feedback.tsx';
 import { formatBirr } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
@@ -35,7 +36,7 @@ export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {
       />
       {problems.map(({ code, message }) => (
         <Note key={code} tone="warn">
-          {message}
+          <ApiMessage code={code} message={message} />
         </Note>
       ))}
     </div>

@@ -41,6 +41,20 @@ export function failureText(error: unknown): string {
 const detailOf = (error: unknown): string | null =>
   language !== 'en' && error instanceof CallFailure && error.message !== '' ? error.message : null;
 
+/** A message of the API; on pages of another language what its code means, with the English sentence below. */
+export function ApiMessage({ code, message }: { code: string; message: string }) {
+  const meaning = language === 'en' ? undefined : amharicOf(code);
+  if (meaning === undefined) return message;
+  return (
+    <>
+      <p>{meaning}</p>
+      <p lang="en" className="text-xs">
+        {message}
+      </p>
+    </>
+  );
+}
+
 /** What failed, the id for support, and a way to repeat it. */
 export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
   const requestId = error instanceof CallFailure ? error.requestId : null;

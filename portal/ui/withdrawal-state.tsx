@@ -53,7 +53,7 @@ type Destination = Partial<Record<'phone' | 'bankCode' | 'accountNumber', string
 
 /** The status of a withdrawal, and the stage of a pending one, in words. */
 export function WithdrawalState({ status, stage }: State) {
-  return <Badge tone={TONES[status]}>{STATES[stage ?? status]}</Badge>;
+  return <Badge tone={TONES[status]}>{STATES[(status === 'PENDING' && stage) || status]}</Badge>;
 }
 
 /** To whom a withdrawal is paid. */

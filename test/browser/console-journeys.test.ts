@@ -32,6 +32,7 @@ describe('the console of operators', () => {
     await click('[type=search]');
     await page.keyboard.type(FAILED_ORDER);
     await page.keyboard.press('Enter');
+    await page.locator('main tr', { hasText: 'Delivery' }).getByText('Failed', { exact: true }).first().waitFor();
     await click('main button:text-is("Resend")');
     await page.keyboard.type('Their server is back');
     await click('dialog button:text-is("Resend")');

@@ -1,12 +1,16 @@
 import { Link, useSearch } from '@tanstack/react-router';
 
 import { Badge } from '../../ui/badge.tsx';
+import { DELIVERY_TEXTS } from '../../ui/delivery-status.ts';
 import { BASES, environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { catalogue } from '../../ui/language.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { stringifySearch } from '../../ui/search-params.ts';
+import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
+import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { Page } from '../page.tsx';
 import { EnvironmentBadge, TemporalLink } from '../parts.tsx';
@@ -79,12 +83,21 @@ function HitActions({ hit }: { hit: Hit }) {
   );
 }
 
+const HIT_STATES: Partial<Record<Hit['kind'], Readonly<Record<string, string>>>> = {
+  delivery: DELIVERY_TEXTS,
+  transaction: TRANSACTION_STATES,
+  withdrawal: WITHDRAWAL_STATES,
+  settlement: SETTLEMENT_STATES,
+};
+
 const COLUMNS: readonly Column<Hit>[] = [
   { header: text.what, cell: (hit) => <HitLink hit={hit} /> },
   {
     header: shared.status,
     narrow: 'second',
-    cell: ({ status }) => <Badge tone={status === 'FAILED' ? 'bad' : 'quiet'}>{status}</Badge>,
+    cell: ({ kind, status }) => (
+      <Badge tone={status === 'FAILED' ? 'bad' : 'quiet'}>{HIT_STATES[kind]?.[status] ?? status}</Badge>
+    ),
   },
   { header: shared.merchant, cell: ({ merchantName }) => merchantName },
   { header: shared.environment, narrow: 'second', cell: (hit) => <EnvironmentBadge of={hit.environment} /> },

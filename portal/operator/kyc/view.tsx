@@ -63,13 +63,15 @@ function KycDetail({ kyc }: { kyc: Detail }) {
           [text.decidedAt]: decidedAt && <Time at={decidedAt} seconds />,
         }}
       />
-      <div className="grid gap-5 md:grid-cols-2">
-        <Section title={text.details}>
-          <Facts rows={detailRows(kyc.details)} />
-        </Section>
-        <Section title={text.documents}>
-          <Documents kyc={kyc} />
-        </Section>
+      <div className="@container">
+        <div className="grid gap-5 @2xl:grid-cols-2">
+          <Section title={text.details}>
+            <Facts rows={detailRows(kyc.details)} />
+          </Section>
+          <Section title={text.documents}>
+            <Documents kyc={kyc} />
+          </Section>
+        </div>
       </div>
       <History steps={kyc.timeline} kinds={STEPS} />
     </>

@@ -15,10 +15,7 @@ export function payPage(view: SessionView): View {
   const heading = interpolate(texts.payTo, { merchant: session.merchantName });
   const form = html`<div>
     ${latestTry(view)}
-    <form method="post" action="${pagePath(session)}/pay">
-      ${choices(view)} ${phoneField(view)}
-      <button ${payableOf(view).length === 0 ? html`disabled` : null}>${texts.pay}</button>
-    </form>
+    <form method="post" action="${pagePath(session)}/pay">${choices(view)} ${phoneField(view)} ${payButton(view)}</form>
     <a class="leave" href="${pagePath(session)}/cancel">${texts.cancel}</a>
     ${session.environment === 'sandbox' ? testNumbers(language, problem?.text) : null}
   </div>`;
@@ -33,6 +30,14 @@ export function payPage(view: SessionView): View {
     ${amount(view, html` · ${timeLeft(view)}`)}
     <div class="columns">${form} ${code}</div>`;
   return { title: problem ? interpolate(texts.errorTitle, { title: heading }) : heading, body, follows: true };
+}
+
+/** While every channel is under maintenance or out of order, a link that looks again: the page does not follow channels. */
+function payButton(view: SessionView): Html {
+  const texts = textsOf(view.language);
+  if (payableOf(view).length > 0) return html`<button>${texts.pay}</button>`;
+  if (returnsLater(view)) return html`<a class="button" href="${pagePath(view.session)}">${texts.lookAgain}</a>`;
+  return html`<button disabled>${texts.pay}</button>`;
 }
 
 /** What became of the attempt before. */
@@ -60,6 +65,9 @@ function payableOf({ channels, session }: SessionView): MerchantChannel[] {
   return channels.filter((one) => one.usable && isListed(one, session));
 }
 
+const returnsLater = ({ channels, session }: SessionView): boolean =>
+  channels.some((one) => one.usableLater && isListed(one, session));
+
 function choices(view: SessionView): Html {
   const { session, language, channels, problem } = view;
   const texts = textsOf(language);
@@ -72,7 +80,7 @@ function choices(view: SessionView): Html {
   return html`<fieldset role="radiogroup" ${error}>
     <legend>${texts.howToPay}</legend>
     ${isWrong ? html`<p class="error" id="channel-error">${texts[problem.text]}</p>` : null}
-    ${payable.length === 0 ? html`<p>${texts.noChannel}</p>` : null}
+    ${payable.length === 0 ? html`<p>${returnsLater(view) ? texts.noChannelNow : texts.noChannel}</p>` : null}
     ${channels.filter((one) => isListed(one, session)).map((one) => choice(one, one.channel === chosen, language))}
   </fieldset>`;
 }
