@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { hasPermission, type MerchantCaller } from '../http/route.ts';
 import { addisDay } from '../lib/dates.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
@@ -103,16 +104,19 @@ export type TransactionFilter = MerchantScope &
   Omit<FilterQuery, 'startDate' | 'endDate' | 'status' | 'minAgeMinutes'> & {
     range: DayRange;
     statuses: TransactionStatus[] | null;
+    /** For people who read phones masked: `search` finds none, or they could guess one digit by digit. */
+    hidesPhones?: boolean;
   };
 
 /** The filter that a query requests. Throws as {@link readDayRange} does. */
-export function readTransactionFilter(scope: MerchantScope, query: FilterQuery, now: Date): TransactionFilter {
+export function readTransactionFilter(caller: MerchantCaller, query: FilterQuery, now: Date): TransactionFilter {
   const { currency, transactionThrough, type, held, late, search, minAmount, maxAmount, minAgeMinutes } = query;
   const narrowing = { currency, transactionThrough, type, held, late, search, minAmount, maxAmount };
   const range = readDayRange(query, now);
   const latest = minAgeMinutes === undefined ? Infinity : now.getTime() - minAgeMinutes * 60_000;
   const until = new Date(Math.min(range.until.getTime(), latest));
-  return { ...narrowing, ...scopeOf(scope), range: { ...range, until }, statuses: query.status };
+  const hidesPhones = !hasPermission(caller, 'phones:read');
+  return { ...narrowing, ...scopeOf(caller), range: { ...range, until }, statuses: query.status, hidesPhones };
 }
 
 /** The order of a sort, of a transaction t. */
@@ -141,7 +145,7 @@ export function transactionConditions(filter: TransactionFilter): string {
     filter.maxAmount !== undefined && 't.amount_santim <= :maxAmount',
     filter.search &&
       `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.customer_name ILIKE :pattern
-        OR t.id = :search OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
+        OR t.id = :search OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(filter.hidesPhones ? null : readPhoneSearch(filter.search))})`,
   ]);
 }
 
