@@ -12,6 +12,7 @@ import { base } from './environment.ts';
 import { Empty } from './feedback.tsx';
 import { text } from './frame-text.ts';
 import { parseSearch, stringifySearch, type Search } from './search-params.ts';
+import { text as kit } from './text.ts';
 
 /** Of the router of each entry. */
 export const ROUTER_OPTIONS = {
@@ -21,6 +22,20 @@ export const ROUTER_OPTIONS = {
   defaultPreload: 'intent',
   scrollRestoration: false,
 } as const;
+
+const UNREACHABLE = 'unreachable';
+
+/**
+ * Why a screen could not be loaded. A newer version of the pages has other files: the router reloads then. Without a
+ * connection that would put the browser's own error in the place of the pages.
+ */
+async function explain(error: unknown): Promise<never> {
+  const isReachable = await fetch(location.href, { method: 'HEAD' }).then(
+    () => true,
+    () => false,
+  );
+  throw isReachable ? error : new Error(UNREACHABLE, { cause: error });
+}
 
 type Frame = {
   shell: RouteComponent;
@@ -57,8 +72,21 @@ export function createScreens({ shell, home, homeLabel }: Frame) {
   });
   /** A screen, which is loaded when it is opened. */
   const screen = <const Path extends string>(path: Path, load: () => Promise<RouteComponent>) => {
-    const component = lazyRouteComponent(async () => ({ default: await load() }));
-    return createRoute({ ...at, path, component });
+    const component = lazyRouteComponent(async () => ({ default: await load().catch(explain) }));
+    return createRoute({
+      ...at,
+      path,
+      component,
+      errorComponent: ({ error, reset }) => {
+        const isUnreachable = error instanceof Error && error.message === UNREACHABLE;
+        const retry = (): void => void (isUnreachable ? component.preload?.()?.then(reset) : location.reload());
+        return (
+          <Empty title={isUnreachable ? kit.noConnection : text.broken}>
+            <Button onClick={retry}>{isUnreachable ? kit.retry : text.reload}</Button>
+          </Empty>
+        );
+      },
+    });
   };
   return { root, at, index, screen };
 }

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
-import { launchBrowser, screenshot } from './browser.ts';
+import { launchBrowser, screenshot, WIDTHS } from './browser.ts';
 import { inspectScreen, startPortal, type Portal } from './portal.ts';
 
 describe('changes while a page is open', () => {
@@ -67,4 +67,17 @@ describe('changes while a page is open', () => {
     expect(problems).toEqual([]);
     await close();
   }, 120_000);
+
+  test('a screen that is opened without a connection says so within the portal, and opens once there is one', async () => {
+    const { page, close } = await portal.open(browser, '/test/transactions', { viewport: WIDTHS[1], expected: /ERR_/ });
+    await page.waitForSelector('tbody tr');
+    await page.context().setOffline(true);
+    await page.click('#sidebar a:has-text("Webhooks")');
+    await page.waitForSelector('text=The server cannot be reached. Check your connection.');
+    expect(await page.locator('#sidebar a').count()).toBeGreaterThan(0);
+    await page.context().setOffline(false);
+    await page.click('main button:has-text("Retry")');
+    await page.waitForSelector('h1:has-text("Webhooks")');
+    await close();
+  });
 });

@@ -1,5 +1,5 @@
 import { Facts } from '../../ui/facts.tsx';
-import { formatDay, formatWeekday } from '../../ui/format.ts';
+import { formatClock, formatDay, formatWeekday } from '../../ui/format.ts';
 import type { SettlementQuote } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -42,5 +42,5 @@ function whyOf(reason: string): string {
   const why = /^(.+), \w+ \d{1,2} \w+ \d{4}$/.exec(reason)?.[1];
   if (why === undefined) return '';
   const hour = /^requested after (\d+:\d+)$/.exec(why)?.[1];
-  return ` – ${hour === undefined ? why : text.late(hour)}`;
+  return ` – ${hour === undefined ? why : text.late(formatClock(new Date(`2000-01-01T${hour}:00+03:00`)))}`;
 }
