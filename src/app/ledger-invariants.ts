@@ -2,6 +2,7 @@ import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
 import { TRANSACTION_CHECKS } from '../payments/monitoring.ts';
 import { RECEIPT_CHECKS } from '../reconciliation/monitoring.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/monitoring.ts';
+import { IS_OPEN } from '../settlements/states.ts';
 import { WITHDRAWAL_CHECKS } from '../withdrawals/monitoring.ts';
 
 /** Invariants across several slices. */
@@ -15,7 +16,7 @@ const RESERVED_CHECK: LedgerInvariant = {
             FROM withdrawal WHERE status = 'PENDING'
             UNION ALL
             SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
-            FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')) each
+            FROM settlement WHERE ${IS_OPEN}) each
           GROUP BY merchant_id, environment, currency
         ) o ON o.merchant_id = b.merchant_id AND o.environment = b.environment AND o.currency = b.currency
         WHERE coalesce(b.reserved_santim, 0) <> coalesce(o.santim, 0)`,

@@ -7,7 +7,7 @@ import type { SettlementDates } from './calendar/business-days.ts';
 import { readSettlementDates } from './calendar/operations.ts';
 import { recordSettlementEvent } from './events.ts';
 import { lockSettlement, overdueFrom, type SettlementRow } from './queries.ts';
-import { isOpen } from './states.ts';
+import { IS_OPEN, isOpen } from './states.ts';
 import { writeSettlement } from './transition.ts';
 import { settlementMessage } from './workflow.ts';
 
@@ -60,7 +60,7 @@ export async function enqueueCalendarChanged(tx: UnitOfWork, days: { from: strin
   const open = await rows<{ id: string }>(
     tx.trx,
     `SELECT id FROM settlement
-     WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING') AND requested_at < :until
+     WHERE ${IS_OPEN} AND requested_at < :until
        AND expected_until >= CAST(:from AS date) - CAST(:margin AS integer) ORDER BY id`,
     { from: days.from, until: endOfAddisDay(days.until), margin: MARGIN_DAYS },
   );

@@ -3,6 +3,7 @@ import { payoutChecks, type LedgerInvariant } from '../ledger/verify.ts';
 import type { Database } from '../lib/db.ts';
 import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
+import { IS_OPEN } from './states.ts';
 
 /** Settlements to approve, to send, overdue at the bank, or with a late credit to decide. */
 export const SETTLEMENT_REVIEW_ITEMS: WorkItemSource = {
@@ -47,7 +48,7 @@ export const STALLED_SETTLEMENTS: WorkItemSource = {
           SELECT s.environment = 'sandbox' AND s.status = 'REQUESTED' AND s.amount_santim % 100 <> ${WAITING_SANTIM}
                    AND s.requested_at < CAST(:at AS timestamptz) - interval '1 minute' AS undecided,
                  CAST(s.expected_until + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa' AS overdue_from) due
-        WHERE s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING')
+        WHERE s.${IS_OPEN}
           AND (due.undecided
             OR (s.overdue_at IS NULL AND due.overdue_from < CAST(:at AS timestamptz) - interval '1 hour'))`,
 };
@@ -64,7 +65,7 @@ export const BANK_ACCOUNT_REVIEW_ITEMS: WorkItemSource = {
 
 export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = payoutChecks({
   table: 'settlement',
-  isOpen: `p.status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
+  isOpen: `p.${IS_OPEN}`,
   isPaid: 'p.credited_at IS NOT NULL',
   isReversed: `p.status = 'FAILED'`,
   paid: 'p.amount_santim',
@@ -86,7 +87,7 @@ const COUNT = `
          CAST(count(*) FILTER (WHERE status = 'APPROVED') AS integer) AS approved,
          CAST(count(*) FILTER (WHERE status = 'PROCESSING') AS integer) AS processing,
          CAST(count(*) FILTER (WHERE overdue_at IS NOT NULL) AS integer) AS overdue
-  FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`;
+  FROM settlement WHERE ${IS_OPEN}`;
 
 /** Gauges of open and of overdue settlements (normally 0), counted at each scrape. */
 export function measureSettlements(registry: Registry, db: Database): void {

@@ -17,7 +17,7 @@ import { type Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { type UnitOfWork } from '../outbox/record.ts';
 import { type SkippedDay } from './calendar/business-days.ts';
-import { type SettlementStatus } from './states.ts';
+import { IS_OPEN, type SettlementStatus } from './states.ts';
 
 /** What a request for a settlement writes. Dates are days in Addis Ababa, YYYY-MM-DD. */
 export type NewSettlementRow = MerchantScope & {
@@ -108,7 +108,7 @@ export const settlementExport = createPayoutExport<SettlementRow>({
   columns: `*, ${maskedInSql('account_number')} AS account_number`,
   groupBy: 'status',
   isPaid: `status = 'COMPLETED'`,
-  isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
+  isOpen: IS_OPEN,
   paid: 'amount_santim',
   reference: 'bank_reference',
 });

@@ -27,6 +27,9 @@ export const SETTLEMENT_TRANSITIONS = {
 
 const OPEN_STATUSES = ['REQUESTED', 'APPROVED', 'PROCESSING'] as const;
 
+/** In SQL: whether the money of a settlement is reserved. */
+export const IS_OPEN = `status IN ('${OPEN_STATUSES.join("', '")}')`;
+
 /** Whether its money is reserved. */
 export function isOpen(status: SettlementStatus): status is (typeof OPEN_STATUSES)[number] {
   return (OPEN_STATUSES as readonly SettlementStatus[]).includes(status);

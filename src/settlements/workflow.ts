@@ -1,6 +1,7 @@
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import { findRecoverable } from '../outbox/recover-workflows.ts';
+import { IS_OPEN } from './states.ts';
 
 /** What `workflows/settlement.ts` is started with: ids only. */
 export type SettlementInput = { settlementId: string; merchantId: string; environment: Environment };
@@ -35,7 +36,7 @@ export const findRecoverableSettlements = findRecoverable<SettlementInput>({
   columns: 's.id AS settlement_id, s.merchant_id, s.environment',
   from: 'settlement s',
   id: 's.id',
-  isOpen: "s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING')",
+  isOpen: `s.${IS_OPEN}`,
   changedAt: 's.created_at',
   isPastDue: `(s.status = 'REQUESTED' AND s.environment = 'sandbox')
     OR (s.overdue_at IS NULL AND s.expected_until < CAST(now() AT TIME ZONE 'Africa/Addis_Ababa' AS date))`,

@@ -135,7 +135,7 @@ async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision
   const reported = await first<{ santim: Santim | null }>(
     trx,
     `SELECT max(CAST(detail ->> 'amountSantim' AS bigint)) AS santim FROM timeline
-     WHERE resource_id = :id AND detail ->> 'outcome' = 'succeeded'`,
+     WHERE resource_id = :id AND detail ->> 'outcome' = 'succeeded' AND detail ->> 'currency' = :currency`,
     row,
   );
   const reportedSantim = reported?.santim ?? 0n;

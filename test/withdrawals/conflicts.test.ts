@@ -2,6 +2,7 @@ import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
+import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
 import { isContradicted, listCases, readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../../src/withdrawals/sync.ts';
@@ -48,6 +49,32 @@ test('a decline after a report of another amount releases no money and sends not
     status: 'SUCCESS',
     isContradicted: false,
     cases: [{ status: 'PENDING', decision: null, closedAt: expect.any(Date) }],
+  });
+});
+
+test('a report in another currency moves no money, and its amount is none that operators may confirm', async () => {
+  const id = await fixture.ready();
+  await fixture.report(id, { ...PAID_OUT, currency: 'USD' }, { ...PAID_OUT, currency: 'USD', amountSantim: 200_00n });
+  expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN', cases: [{ closedAt: null }] });
+  expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+  await expect(fixture.resolve(id, { ...COMPLETED, paidSantim: 150_00n })).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+    message: expect.stringContaining('must be at most 100.00 ETB'),
+  });
+  await fixture.report(id, PAID_OUT);
+  const paid = await fixture.balance();
+  await fixture.report(id, { ...REVERSED, currency: 'USD' });
+  expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
+  expect(await fixture.balance()).toEqual(paid);
+});
+
+test('a payout that was paid exactly has no excess that its provider could take back', async () => {
+  const id = await fixture.ready();
+  await fixture.report(id, PAID_OUT);
+  const recovery = { withdrawalId: id, reference: 'BACK-1', at: fixture.clock() };
+  await expect(fixture.runInTransaction((tx) => recordRecovery(tx, recovery))).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: expect.stringContaining('was not paid more than its amount'),
   });
 });
 
