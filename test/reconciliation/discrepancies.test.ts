@@ -160,6 +160,17 @@ test('listing discrepancies applies its filters and continues at a cursor', asyn
   expect(new Set([...one.rows, ...two.rows].map(({ id }) => id)).size).toBe(3);
 });
 
+test('a held payment that no statement lists is a discrepancy of its attempt', async () => {
+  const paid = await fixture.pay('CBE_BIRR', '0911000008');
+  await fixture.live(2_000);
+  await fixture.checkAttempt(paid.attemptId, { notifyWorkflow: false });
+  fixture.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  expect(await fixture.compare('CBE_BIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
+  expect(await fixture.open()).toMatchObject([
+    { kind: 'MISSING_FROM_STATEMENT', type: 'payment', orderId: paid.attemptId, orderStatus: 'HELD' },
+  ]);
+});
+
 test('an unlisted payment next to midnight is no discrepancy while the neighbouring day was not imported', async () => {
   // Noon there: 23:55.
   await fixture.live((11 * 60 + 55) * MINUTE_MS);

@@ -1,4 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
+import { PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { useWithdrawalFixture, PATH } from './fixture.ts';
 
 describe('rejected requests for a withdrawal', () => {
@@ -107,6 +108,23 @@ describe('rejected requests for a withdrawal', () => {
       fixture.scope,
     );
     expect((await fixture.request()).body.error.code).toBe('CHANNEL_DISABLED');
+  });
+
+  test('a withdrawal that fails, is cancelled or is reversed gives its part of the daily limit back', async () => {
+    await limitTo250ADay();
+    const left = async () => (await fixture.send('GET', '/api/checkout/limits')).body.data[0].payOut.remainingToday;
+    const failed = await fixture.ready({ amount: 200 });
+    await fixture.report(failed, REFUSED);
+    expect(await left()).toBe(250);
+    const cancelled = await fixture.ready({ amount: 200 });
+    expect(await left()).toBe(50);
+    await fixture.send('POST', `${PATH}/${cancelled}/cancel`);
+    expect(await left()).toBe(250);
+    const reversed = await fixture.ready({ amount: 200 });
+    await fixture.report(reversed, { ...PAID_OUT, amountSantim: 200_00n });
+    expect(await left()).toBe(50);
+    await fixture.report(reversed, { ...REVERSED, amountSantim: 200_00n });
+    expect(await left()).toBe(250);
   });
 
   test('the daily limit counts the day in Addis Ababa, neither the UTC day nor the last 24 hours', async () => {
