@@ -1,29 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { first } from '../../src/lib/db.ts';
 import { runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { codeOf } from '../portal/console.ts';
 import { PASSWORD } from '../portal/portal.ts';
-import { launchBrowser, openTab } from './browser.ts';
-import { buildFailedDelivery, FAILED_ORDER, OTHER_FAILED_ORDER, startConsole, type Console } from './console.ts';
+import { openTab } from './browser.ts';
+import { buildFailedDelivery, FAILED_ORDER, OTHER_FAILED_ORDER, useConsole } from './console.ts';
 
 describe('the console of operators', () => {
-  let console: Console;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [console, browser] = await Promise.all([startConsole(), launchBrowser()]);
-  }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await console?.close();
-  });
+  const console = useConsole();
 
   const fillReason = async (page: Page, reason: string): Promise<void> =>
     page.getByRole('textbox', { name: 'Reason' }).fill(reason);
 
   test('a failed delivery is found by its order number and resent with at most three clicks', async () => {
-    const { page, problems, close, operator } = await console.open(browser, '/test/overview');
+    const { page, problems, close, operator } = await console.open('/test/overview');
     let clicks = 0;
     const click = async (selector: string): Promise<void> => {
       clicks += 1;
@@ -52,7 +43,7 @@ describe('the console of operators', () => {
 
   test('all deliveries that match a filter are counted, resent with a reason, and their progress is shown', async () => {
     const path = `/test/deliveries?checkoutOrderNo=${OTHER_FAILED_ORDER}`;
-    const { page, problems, close } = await console.open(browser, path);
+    const { page, problems, close } = await console.open(path);
     const button = page.locator('main button:text-is("Resend all that match")');
     expect(await button.isDisabled()).toBe(true);
     await page.waitForSelector('text=Filter by one of the states Dead letter, Failed or Skipped first.');
@@ -72,7 +63,7 @@ describe('the console of operators', () => {
   });
 
   test('a role has only its own commands, and reads whom to ask for the others', async () => {
-    const { page, problems, close } = await console.open(browser, '/live/queue?kind=KYC', {
+    const { page, problems, close } = await console.open('/live/queue?kind=KYC', {
       expected: /status of 403/,
     });
     await page.click('tbody a');
@@ -91,10 +82,10 @@ describe('the console of operators', () => {
 
   test('an operator signs in with a code, approves an application from the queue, and signs out', async () => {
     const { consoleUrl, scope } = console;
-    const known = await console.open(browser, '/live/queue', { role: 'admin' });
+    const known = await console.open('/live/queue', { role: 'admin' });
     const { email, secret } = known.operator;
     await known.close();
-    const { page, problems, close } = await openTab(browser, { origins: [consoleUrl] });
+    const { page, problems, close } = await openTab(console.browser, { origins: [consoleUrl] });
     await page.goto(`${consoleUrl}/live/queue`);
     await page.waitForURL('**/sign-in?**');
     await page.fill('[name=email]', email);
@@ -129,7 +120,7 @@ describe('the console of operators', () => {
   });
 
   test('finance approves a settlement, and its history names who did', async () => {
-    const { page, problems, close } = await console.open(browser, '/test/settlements', { role: 'finance' });
+    const { page, problems, close } = await console.open('/test/settlements', { role: 'finance' });
     await page.click('tbody a');
     await page.click('dialog button:text-is("Approve")');
     await page.click('dialog dialog button:text-is("Approve")');
@@ -141,7 +132,7 @@ describe('the console of operators', () => {
   });
 
   test('addresses without an environment, and what is of the other one, lead to the right page', async () => {
-    const { page, close } = await console.open(browser, '/test/overview');
+    const { page, close } = await console.open('/test/overview');
     await page.goto(`${console.consoleUrl}/deliveries/${console.deliveryId}`);
     await page.waitForURL(`**/test/deliveries/${console.deliveryId}`);
     await page.goto(`${console.consoleUrl}/live/deliveries/${console.deliveryId}`);
@@ -153,7 +144,7 @@ describe('the console of operators', () => {
   });
 
   test('the rows of a list stay in place while changes arrive, until the operator shows the new ones', async () => {
-    const { page, problems, close } = await console.open(browser, '/test/deliveries');
+    const { page, problems, close } = await console.open('/test/deliveries');
     page.setDefaultTimeout(40_000);
     const firstRow = async (): Promise<string> => page.locator('tbody tr').first().innerText();
     const before = await firstRow();

@@ -1,20 +1,8 @@
-import type { Browser } from 'playwright-core';
-
-import { launchBrowser } from './browser.ts';
-import { FAILED_ORDER, startConsole, type Console } from './console.ts';
+import { FAILED_ORDER, useConsole } from './console.ts';
 import { inspectScreen, untranslated } from './portal.ts';
 
 describe('every screen of the console', () => {
-  let console: Console;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [console, browser] = await Promise.all([startConsole(), launchBrowser()]);
-  }, 240_000);
-  afterAll(async () => {
-    await browser?.close();
-    await console?.close();
-  });
+  const console = useConsole();
 
   const screens = (): Record<string, string> => {
     const { deliveryId, eventId, scope } = console;
@@ -49,7 +37,7 @@ describe('every screen of the console', () => {
   test.each(['en', 'am'] as const)(
     'has no fault of accessibility and no error, in %s',
     async (language) => {
-      const tab = await console.open(browser, '/test/overview', { language, role: 'admin' });
+      const tab = await console.open('/test/overview', { language, role: 'admin' });
       const found: string[] = [];
       for (const [name, path] of Object.entries(screens())) {
         await tab.page.goto(console.consoleUrl + path);

@@ -1,5 +1,3 @@
-import type { Browser } from 'playwright-core';
-
 import type { OperatorRole } from '../../src/http/route.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -20,11 +18,11 @@ export type Console = Omit<Portal, 'open'> & {
   deliveryId: string;
   eventId: string;
   /** A tab in which an operator, of support unless given, has signed in, in this language, at a path of the console. */
-  open: (browser: Browser, path: string, options?: OpenOptions) => Promise<Tab & { operator: SignedInOperator }>;
+  open: (path: string, options?: OpenOptions) => Promise<Tab & { operator: SignedInOperator }>;
 };
 
 /** Starts the console with its pages: a failed delivery, a settlement to approve, and an application of live to decide. */
-export async function startConsole(): Promise<Console> {
+async function startConsole(): Promise<Console> {
   const { open: _, ...portal } = await startPortal({ payments: 6 });
   const { db, fixture, scope, consoleUrl } = portal;
   await subscribe(portal);
@@ -42,9 +40,9 @@ export async function startConsole(): Promise<Console> {
   return {
     ...portal,
     ...delivery,
-    open: async (browser, path, { language = 'en', role = 'support', ...options } = {}) => {
+    open: async (path, { language = 'en', role = 'support', ...options } = {}) => {
       const operator = await operatorOf(role);
-      const tab = await openTab(browser, { origins: [consoleUrl], ...options });
+      const tab = await openTab(portal.browser, { origins: [consoleUrl], ...options });
       const cookies = [...operator.cookies].map(([name, value]) => ({ name, value, url: consoleUrl }));
       await tab.page.context().addCookies(cookies);
       await tab.page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
@@ -53,6 +51,14 @@ export async function startConsole(): Promise<Console> {
       return { ...tab, operator };
     },
   };
+}
+
+/** The console of the tests of a file, which runs in them and in the hooks that follow. */
+export function useConsole(): Console {
+  const console = {} as Console;
+  beforeAll(async () => void Object.assign(console, await startConsole()), 240_000);
+  afterAll(() => console.close?.());
+  return console;
 }
 
 const subscribe = async ({ db, scope }: Omit<Portal, 'open'>) =>

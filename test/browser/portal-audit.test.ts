@@ -1,17 +1,12 @@
-import type { Browser } from 'playwright-core';
-
 import { confirmTwoFactor } from '../portal/portal.ts';
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+import { inspectScreen, untranslated, usePortal } from './portal.ts';
 
 describe("the audit log of a merchant's people and keys", () => {
-  let portal: Portal;
-  let browser: Browser;
+  const portal = usePortal({ payments: 0 });
   let subscriptionId: string;
   let keyId: string;
 
   beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
     const { merchantId } = portal.scope;
     const developer = await portal.signedIn(merchantId, 'developer');
     const created = (await developer.send('POST', '/api/portal/keys', { body: { name: 'Shop server' } })).body.data;
@@ -31,13 +26,9 @@ describe("the audit log of a merchant's people and keys", () => {
     const body = { email: 'hana@people.example', role: 'viewer' };
     await owner.send('POST', '/api/portal/team/invitations', { body });
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
 
   test('shows a change with its fields before and after, and the way to its API call', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/audit', { role: 'owner' });
+    const { page, problems, close } = await portal.open('/test/audit', { role: 'owner' });
     await page.waitForSelector('text=Person invited');
     expect(await page.locator('tbody tr').count()).toBe(4);
     await page.click('text=Webhook changed');
@@ -57,7 +48,7 @@ describe("the audit log of a merchant's people and keys", () => {
   });
 
   test('narrows to an action, a person and an id, and saves what is listed as a file', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/audit', { role: 'owner' });
+    const { page, problems, close } = await portal.open('/test/audit', { role: 'owner' });
     await page.click('button:has-text("By")');
     await page.getByLabel('Shop server').click();
     await page.waitForURL(`**/audit?actor=${keyId}`);
@@ -78,19 +69,19 @@ describe("the audit log of a merchant's people and keys", () => {
   });
 
   test('shows a developer only the own changes, and those of the team in live too', async () => {
-    const developer = await portal.open(browser, '/test/audit');
+    const developer = await portal.open('/test/audit');
     await developer.page.waitForSelector('text=No changes in the last 30 days.');
     expect(await developer.page.locator('main').innerText()).toContain(
       'Owners and admins see the changes of everybody',
     );
-    const live = await portal.open(browser, '/live/audit', { role: 'viewer' });
+    const live = await portal.open('/live/audit', { role: 'viewer' });
     await live.page.waitForSelector('text=Person invited');
     expect(await live.page.locator('tbody tr').count()).toBe(1);
     await Promise.all([developer.close(), live.close()]);
   });
 
   test.each(['en', 'am'] as const)('has no fault of accessibility, in %s', async (language) => {
-    const tab = await portal.open(browser, '/test/audit?action=webhook.change', { language, role: 'viewer' });
+    const tab = await portal.open('/test/audit?action=webhook.change', { language, role: 'viewer' });
     await tab.page.waitForSelector('tbody tr');
     const found = [await inspectScreen(tab, `portal-audit-${language}`)];
     await tab.page.click('tbody a');

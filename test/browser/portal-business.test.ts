@@ -1,22 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { first, rows } from '../../src/lib/db.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { buildAttempt, PAID } from '../support/build.ts';
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, type Portal } from './portal.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 
 describe('what a merchant sets up', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 0 });
 
   const sandbox = () => ({ merchantId: portal.scope.merchantId, environment: 'sandbox' });
   const setChannel = (channel: string, set: string) =>
@@ -35,7 +25,7 @@ describe('what a merchant sets up', () => {
 
   describe('channels', () => {
     test('an owner switches a channel off and on again, and two clicks at once are one change', async () => {
-      const { page, problems, close } = await portal.open(browser, '/test/channels', { role: 'owner' });
+      const { page, problems, close } = await portal.open('/test/channels', { role: 'owner' });
       const awash = card(page, 'Awash');
       await awash.locator('label').dblclick();
       await awash.locator('text=You have switched it off').waitFor();
@@ -49,7 +39,7 @@ describe('what a merchant sets up', () => {
 
     test('a switch that cannot be used gives its reason and whom to ask', async () => {
       await setChannel('AWASH', `approval = 'SUSPENDED', enabled = false`);
-      const owner = await portal.open(browser, '/test/channels', { role: 'owner' });
+      const owner = await portal.open('/test/channels', { role: 'owner' });
       const reasons = { 'M-Pesa': 'not available yet', Awash: 'Only the support of Meskot' };
       for (const [channel, reason] of Object.entries(reasons)) {
         const control = card(owner.page, channel).getByRole('switch');
@@ -57,7 +47,7 @@ describe('what a merchant sets up', () => {
         const described = await control.getAttribute('aria-describedby');
         expect(await owner.page.locator(`[id="${described}"]`).innerText()).toContain(reason);
       }
-      const viewer = await portal.open(browser, '/test/channels', { role: 'viewer' });
+      const viewer = await portal.open('/test/channels', { role: 'viewer' });
       const control = card(viewer.page, 'telebirr').getByRole('switch');
       expect(await control.isDisabled()).toBe(true);
       expect(await card(viewer.page, 'telebirr').innerText()).toContain('Ask somebody with the role owner, admin.');
@@ -67,7 +57,7 @@ describe('what a merchant sets up', () => {
 
     test('a requested channel waits for the decision, and the request can be withdrawn', async () => {
       await setChannel('AWASH', `approval = 'REQUESTED', enabled = false`);
-      const { page, close } = await portal.open(browser, '/test/channels', { role: 'owner' });
+      const { page, close } = await portal.open('/test/channels', { role: 'owner' });
       const awash = card(page, 'Awash');
       await awash.locator('text=An operator of Meskot decides').waitFor();
       await awash.locator('button:has-text("Withdraw the request")').click();
@@ -80,7 +70,7 @@ describe('what a merchant sets up', () => {
       const sql = `INSERT INTO channel_maintenance (id, channel, environment, starts_at, ends_at, reason, reason_am, created_by)
                    VALUES ('cmt_01M84A7GP5EENTYEACDBY8KGHB', 'CBE_BIRR', 'sandbox', now() - interval '1 h', now() + interval '1 h', 'New lines', 'አዲስ መስመሮች', 'opr_1')`;
       await rows(portal.db, sql);
-      const { page, close } = await portal.open(browser, '/test/channels', { role: 'owner', language: 'am' });
+      const { page, close } = await portal.open('/test/channels', { role: 'owner', language: 'am' });
       const cbe = card(page, 'CBE Birr');
       await cbe.locator('text=አዲስ መስመሮች').waitFor();
       expect(await cbe.innerText()).toContain('ጥገና ላይ ነው');
@@ -111,7 +101,7 @@ describe('what a merchant sets up', () => {
 
   describe('verification', () => {
     test('an application is filled in with mistakes, rejected with its reason, corrected and approved', async () => {
-      const tab = await portal.open(browser, '/test/verification', { role: 'owner', expected: /status of 400/ });
+      const tab = await portal.open('/test/verification', { role: 'owner', expected: /status of 400/ });
       const { page, problems, close } = tab;
       await page.waitForSelector('text=0 of 14 done');
       await page.click('button:text-is("Submit")');
@@ -165,11 +155,11 @@ describe('what a merchant sets up', () => {
     });
 
     test('a person who may not change the application reads it, and whom to ask', async () => {
-      const developer = await portal.open(browser, '/live/verification');
+      const developer = await portal.open('/live/verification');
       await developer.page.waitForSelector('text=Ask somebody with the role owner, admin.');
       expect(await developer.page.locator('main input').count()).toBe(0);
       expect(await developer.page.locator('main').innerText()).toContain('Opens with the verification');
-      const support = await portal.open(browser, '/test/verification', { role: 'support', expected: /403/ });
+      const support = await portal.open('/test/verification', { role: 'support', expected: /403/ });
       await support.page.waitForSelector('text=Your role does not include this.');
       expect(await support.page.locator('nav >> text=Verification').count()).toBe(0);
       await Promise.all([developer.close(), support.close()]);
@@ -178,7 +168,7 @@ describe('what a merchant sets up', () => {
 
   describe('bank account', () => {
     test('an account is linked after a wrong number, with what was typed kept', async () => {
-      const tab = await portal.open(browser, '/test/bank-account', { role: 'owner', expected: /status of 40[04]/ });
+      const tab = await portal.open('/test/bank-account', { role: 'owner', expected: /status of 40[04]/ });
       const { page, problems, close } = tab;
       await page.click('button:has-text("Link an account")');
       await page.getByLabel('Bank').selectOption('CBE');
@@ -197,7 +187,7 @@ describe('what a merchant sets up', () => {
 
     test('in live a new account waits for its verification and is held after a change', async () => {
       const { merchantId } = portal.scope;
-      const tab = await portal.open(browser, '/test/bank-account', { role: 'finance' });
+      const tab = await portal.open('/test/bank-account', { role: 'finance' });
       await confirmTwoFactor(portal.db, tab.email);
       const link = `INSERT INTO bank_account (id, merchant_id, environment, bank_code, account_number, account_name, status,
                       requested_by, usable_from) VALUES ('bac_01M84A7GP5EENTYEACDBY8KGHB', :merchantId, 'live', 'AWASH',
@@ -206,7 +196,7 @@ describe('what a merchant sets up', () => {
       await tab.page.goto(`${portal.url}/live/bank-account`);
       await tab.page.waitForSelector('text=Waits for verification');
       await tab.page.waitForSelector('text=for 48 hours after a change');
-      const viewer = await portal.open(browser, '/live/bank-account', { role: 'viewer' });
+      const viewer = await portal.open('/live/bank-account', { role: 'viewer' });
       await viewer.page.waitForSelector('text=Ask somebody with the role owner, finance.');
       expect(await viewer.page.locator('button:has-text("Link another account")').isDisabled()).toBe(true);
       await Promise.all([tab.close(), viewer.close()]);
@@ -216,7 +206,7 @@ describe('what a merchant sets up', () => {
   describe('get started', () => {
     test('a test payment is created once, paid, and seen to arrive; the steps follow what has happened', async () => {
       const { fixture, scope } = portal;
-      const tab = await portal.open(browser, '/test/get-started', { role: 'owner' });
+      const tab = await portal.open('/test/get-started', { role: 'owner' });
       const { page, problems, close } = tab;
       await page.waitForSelector('text=0 of 6 steps done');
       await page.locator('button:text-is("Create a test payment")').dblclick();
@@ -240,7 +230,7 @@ describe('what a merchant sets up', () => {
     });
 
     test('a person who may not create payments reads whom to ask', async () => {
-      const { page, close } = await portal.open(browser, '/test/get-started');
+      const { page, close } = await portal.open('/test/get-started');
       await page.waitForSelector('text=Make a test payment');
       expect(await page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin.');
       await close();
@@ -250,7 +240,7 @@ describe('what a merchant sets up', () => {
   test.each(['en', 'am'] as const)(
     'the screens have no fault of accessibility and no error, in %s',
     async (language) => {
-      const tab = await portal.open(browser, '/test/channels', { language, role: 'owner', expected: /404/ });
+      const tab = await portal.open('/test/channels', { language, role: 'owner', expected: /404/ });
       const found: string[] = [];
       for (const name of ['channels', 'verification', 'bank-account', 'get-started']) {
         await tab.page.goto(`${portal.url}/test/${name}`);

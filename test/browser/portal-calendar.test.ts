@@ -1,8 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { rows } from '../../src/lib/db.ts';
-import { launchBrowser } from './browser.ts';
-import { startPortal, type Portal } from './portal.ts';
+import { usePortal } from './portal.ts';
 
 /** Years and months of the Gregorian calendar, as these pages write them. */
 const GREGORIAN = /\b202[5-9]\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\b(?= \d)/;
@@ -29,20 +28,11 @@ const SCREENS = [
 ];
 
 describe('the Ethiopian calendar', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 4 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 4 });
 
   /** The owner's page, with dates in this calendar. */
   async function openWith(calendar: string): Promise<{ page: Page; close: () => Promise<void> }> {
-    const tab = await portal.open(browser, '/test/profile', { role: 'owner', expected: /404/ });
+    const tab = await portal.open('/test/profile', { role: 'owner', expected: /404/ });
     await rows(portal.db, `UPDATE user_account SET calendar = :calendar`, { calendar });
     return tab;
   }

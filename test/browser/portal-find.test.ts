@@ -1,25 +1,14 @@
-import type { Browser } from 'playwright-core';
-
 import { first } from '../../src/lib/db.ts';
-import { launchBrowser, screenshot, WIDTHS } from './browser.ts';
-import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+import { screenshot, WIDTHS } from './browser.ts';
+import { inspectScreen, untranslated, usePortal } from './portal.ts';
 
 const sorted = (parameters: URLSearchParams): string => [...parameters].map(String).toSorted().join();
 
 describe('finding and ordering', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 12 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 12 });
 
   test('the search finds screens, a transaction by order number and by id, and an event, by keyboard alone', async () => {
-    const tab = await portal.open(browser, '/test/balance', { role: 'owner' });
+    const tab = await portal.open('/test/balance', { role: 'owner' });
     const { page, problems, close } = tab;
     const option = (text: string) => `dialog [role=option]:has-text("${text}")`;
     await page.keyboard.press('/');
@@ -66,7 +55,7 @@ describe('finding and ordering', () => {
   }, 60_000);
 
   test('the search on a page in Amharic is in Amharic', async () => {
-    const tab = await portal.open(browser, '/test/transactions', { language: 'am' });
+    const tab = await portal.open('/test/transactions', { language: 'am' });
     await tab.page.keyboard.press('/');
     await tab.page.waitForSelector('dialog input:focus');
     expect(await untranslated(tab)).toEqual([]);
@@ -75,7 +64,7 @@ describe('finding and ordering', () => {
   });
 
   test('the list is ordered by the column that is pressed, from the largest, and then from the smallest', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/transactions', { viewport: WIDTHS[1] });
+    const { page, problems, close } = await portal.open('/test/transactions', { viewport: WIDTHS[1] });
     const amounts = async (): Promise<number[]> =>
       (await page.locator('tbody tr td:nth-child(2)').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')));
     await page.click('th button:has-text("Amount")');
@@ -92,7 +81,7 @@ describe('finding and ordering', () => {
   });
 
   test('a person who has chosen the Ethiopian clock reads times that count from six', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
+    const { page, problems, close } = await portal.open('/test/profile', { role: 'viewer' });
     await page.click('label:has-text("Ethiopian: 8:30 day")');
     await Promise.all([page.waitForEvent('load'), page.click('button:has-text("Save")')]);
     await page.goto(`${portal.url}/test/transactions`);
@@ -106,7 +95,7 @@ describe('finding and ordering', () => {
   });
 
   test('a filter is saved under a name, shared, and opened by another person; built-in views need nothing', async () => {
-    const tab = await portal.open(browser, '/test/transactions?status=SUCCESS&sort=-amount', { role: 'owner' });
+    const tab = await portal.open('/test/transactions?status=SUCCESS&sort=-amount', { role: 'owner' });
     await tab.page.click('button:has-text("Views")');
     await tab.page.fill('[role=dialog] input:not([type=checkbox])', 'Largest paid');
     await tab.page.click('[role=dialog] label:has-text("Share with everybody")');
@@ -115,7 +104,7 @@ describe('finding and ordering', () => {
     await screenshot(tab.page, 'portal-views');
     expect(tab.problems).toEqual([]);
     await tab.close();
-    const { page, problems, close } = await portal.open(browser, '/test/transactions?search=ORDER', {
+    const { page, problems, close } = await portal.open('/test/transactions?search=ORDER', {
       role: 'support',
     });
     await page.click('button:has-text("Views")');

@@ -3,29 +3,18 @@ import { createRequire } from 'node:module';
 
 import { parse } from 'csv-parse/sync';
 import type JsQr from 'jsqr';
-import type { Browser } from 'playwright-core';
 import { PNG } from 'pngjs';
 
 import { first } from '../../src/lib/db.ts';
-import { launchBrowser } from './browser.ts';
-import { startPortal, type Portal } from './portal.ts';
+import { usePortal } from './portal.ts';
 
 const jsQR = createRequire(import.meta.url)('jsqr') as typeof JsQr.default;
 
 describe('journeys through the portal', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 30 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 30 });
 
   test('a person filters, opens a transaction with keys, and saves a file that equals the screen', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/transactions');
+    const { page, problems, close } = await portal.open('/test/transactions');
     // A narrow list does not show its header.
     await page.locator('thead th').first().waitFor({ state: 'attached' });
     const columns = await page.locator('thead th').allInnerTexts();
@@ -70,7 +59,7 @@ describe('journeys through the portal', () => {
   });
 
   test('a developer subscribes, rotates the secret, and turns the subscription off and on', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/webhooks');
+    const { page, problems, close } = await portal.open('/test/webhooks');
     await page.click('button:has-text("New subscription")');
     await page.fill('dialog input[type=url]', 'http://127.0.0.1:9/hook');
     await page.click('dialog button:has-text("Create")');
@@ -100,7 +89,7 @@ describe('journeys through the portal', () => {
   });
 
   test('a new payment has a link, and a QR code that opens it', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/transactions', { role: 'owner' });
+    const { page, problems, close } = await portal.open('/test/transactions', { role: 'owner' });
     await page.waitForSelector('button:has-text("New payment")');
     await page.keyboard.press('n');
     await page.click('dialog button:has-text("Create")');
@@ -118,7 +107,7 @@ describe('journeys through the portal', () => {
   });
 
   test('the signature helper names the mistake', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/events/signature');
+    const { page, problems, close } = await portal.open('/test/events/signature');
     await page.fill('textarea', '{"event":"payment.succeeded"}');
     await page.fill('label:has-text("X-Service-Signature") >> xpath=.. >> input', `sha256=${'a'.repeat(64)}`);
     await page.fill('label:has-text("Secret") >> xpath=.. >> input', 'whsec_other');

@@ -1,25 +1,13 @@
-import type { Browser } from 'playwright-core';
-
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, type Portal } from './portal.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 
 describe('the API keys of a merchant', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 0 });
 
   const statusWith = async (key: string): Promise<number> =>
     (await fetch(`${portal.apiUrl}/api/checkout/channels`, { headers: { 'x-api-key': key } })).status;
 
   test('a key is created once, shown once, works, is rotated without an overlap and revoked', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/keys', { expected: /status of 400/ });
+    const { page, problems, close } = await portal.open('/test/keys', { expected: /status of 400/ });
     await page.waitForSelector('text=No keys yet.');
     await page.click('button:has-text("New key")');
     await page.getByLabel('Name').fill('Shop server');
@@ -56,11 +44,11 @@ describe('the API keys of a merchant', () => {
   });
 
   test('a live key is refused with its reason and the way to get one', async () => {
-    const { page, close } = await portal.open(browser, '/live/keys', { role: 'owner', expected: /403/ });
+    const { page, close } = await portal.open('/live/keys', { role: 'owner', expected: /403/ });
     const create = page.locator('button:has-text("New key")');
     expect(await create.isDisabled()).toBe(true);
     expect(await page.locator('main').innerText()).toContain('once the business is verified and a test payment');
-    const developer = await portal.open(browser, '/live/keys');
+    const developer = await portal.open('/live/keys');
     expect(await developer.page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin.');
     await page.click('main a:text-is("Get started")');
     await page.waitForURL('**/test/get-started');
@@ -68,7 +56,7 @@ describe('the API keys of a merchant', () => {
   });
 
   test.each(['en', 'am'] as const)('the screen has no fault of accessibility, in %s', async (language) => {
-    const tab = await portal.open(browser, '/test/keys', { language });
+    const tab = await portal.open('/test/keys', { language });
     const found = [await inspectScreen(tab, `portal-keys-${language}`)];
     await tab.page.click('main header button');
     found.push(await inspectScreen(tab, `portal-new-key-${language}`));

@@ -1,25 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
-import { launchBrowser, screenshot, WIDTHS } from './browser.ts';
-import { inspectScreen, startPortal, type Portal } from './portal.ts';
+import { screenshot, WIDTHS } from './browser.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 
 describe('changes while a page is open', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 6 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 6 });
 
   const firstOrder = async (page: Page): Promise<string> => page.locator('tbody tr a').first().innerText();
 
   test('a payment made through the API appears as "1 new" without a reload, and an open transaction changes by itself', async () => {
-    const tab = await portal.open(browser, '/test/transactions');
+    const tab = await portal.open('/test/transactions');
     const { page, problems, close } = tab;
     const before = await firstOrder(page);
     await page.waitForTimeout(1_000);
@@ -47,7 +38,7 @@ describe('changes while a page is open', () => {
   });
 
   test('a page whose stream is cut says that it is read in intervals, is read, and follows again', async () => {
-    const tab = await portal.open(browser, '/test/transactions', { expected: /ERR_FAILED/ });
+    const tab = await portal.open('/test/transactions', { expected: /ERR_FAILED/ });
     const { page, problems, close } = tab;
     page.setDefaultTimeout(40_000);
     await page.route('**/api/portal/stream', (route) => route.abort());
@@ -69,7 +60,7 @@ describe('changes while a page is open', () => {
   }, 120_000);
 
   test('a screen that is opened without a connection says so within the portal, and opens once there is one', async () => {
-    const { page, close } = await portal.open(browser, '/test/transactions', { viewport: WIDTHS[1], expected: /ERR_/ });
+    const { page, close } = await portal.open('/test/transactions', { viewport: WIDTHS[1], expected: /ERR_/ });
     await page.waitForSelector('tbody tr');
     await page.context().setOffline(true);
     await page.click('#sidebar a:has-text("Webhooks")');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { parse } from 'csv-parse/sync';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
@@ -9,8 +9,8 @@ import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { linkAccount } from '../support/settlements.ts';
-import { launchBrowser, WIDTHS } from './browser.ts';
-import { inspectScreen, startPortal, type Portal } from './portal.ts';
+import { WIDTHS } from './browser.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 
 const SCREENS = {
   overview: '/test/overview',
@@ -21,17 +21,11 @@ const SCREENS = {
   'reports-ethiopian': '/test/reports?kind=withdrawals&calendar=ethiopian&period=quarter',
 };
 
-let portal: Portal;
-let browser: Browser;
+const portal = usePortal({ payments: 40 });
 
 beforeAll(async () => {
-  [portal, browser] = await Promise.all([startPortal({ payments: 40 }), launchBrowser()]);
   await linkAccount(portal.fixture, portal.scope);
 }, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await portal?.close();
-});
 
 const birr = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2 });
 const number = (text: string): number => Number(text.replaceAll(/[^\d.-]/g, ''));
@@ -40,7 +34,7 @@ const available = async (): Promise<number> => toBirr((await readBalance(portal.
 const card = (page: Page, name: string) => page.locator('main li', { has: page.locator(`span:text-is("${name}")`) });
 
 test('a person of finance sees the fee before a withdrawal is requested, finds it in the list, and cancels it', async () => {
-  const { page, problems, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });
+  const { page, problems, close } = await portal.open('/test/withdrawals', { role: 'finance' });
   const before = await available();
   await page.click('button:has-text("New withdrawal")');
   await page.waitForSelector('dialog >> text=Left today');
@@ -63,14 +57,14 @@ test('a person of finance sees the fee before a withdrawal is requested, finds i
 }, 60_000);
 
 test('an owner sets from which amount on a second person confirms, and confirms one that finance has requested', async () => {
-  const owner = await portal.open(browser, '/test/withdrawals', { role: 'owner' });
+  const owner = await portal.open('/test/withdrawals', { role: 'owner' });
   await confirmTwoFactor(portal.db, owner.email);
   await owner.page.waitForSelector('text=Withdrawals need no second person.');
   await owner.page.click('main >> button:text-is("Change")');
   await owner.page.fill('dialog input[inputmode=decimal]', '120');
   await owner.page.click('dialog >> button:text-is("Save")');
   await owner.page.waitForSelector('text=From 120.00 ETB on, a second person confirms');
-  const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });
+  const { page, close } = await portal.open('/test/withdrawals', { role: 'finance' });
   expect(await page.locator('main >> button:text-is("Change")').isDisabled()).toBe(true);
   await page.click('button:has-text("New withdrawal")');
   await page.fill('dialog input[inputmode=decimal]', '120.14');
@@ -100,7 +94,7 @@ test('an owner sets from which amount on a second person confirms, and confirms 
 }, 90_000);
 
 test('an amount that a withdrawal cannot have is explained before it is requested', async () => {
-  const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });
+  const { page, close } = await portal.open('/test/withdrawals', { role: 'finance' });
   await page.click('button:has-text("New withdrawal")');
   await page.fill('dialog input[inputmode=decimal]', '80000');
   await page.waitForSelector('dialog >> text=must be at most 75000.00 ETB');
@@ -110,7 +104,7 @@ test('an amount that a withdrawal cannot have is explained before it is requeste
 }, 60_000);
 
 test('the expected days of a settlement stand on the page before anything is typed, and are those of the request', async () => {
-  const { page, problems, close } = await portal.open(browser, '/test/settlements', { role: 'owner' });
+  const { page, problems, close } = await portal.open('/test/settlements', { role: 'owner' });
   const expected = await page.locator('main dd strong', { hasText: ' to ' }).innerText();
   const before = await available();
   await page.click('button:has-text("New settlement")');
@@ -132,7 +126,7 @@ test('the expected days of a settlement stand on the page before anything is typ
 }, 60_000);
 
 test('each number of the balance opens the entries that it is the sum of', async () => {
-  const { page, close } = await portal.open(browser, '/test/balance', { role: 'viewer' });
+  const { page, close } = await portal.open('/test/balance', { role: 'viewer' });
   const link = card(page, 'Available').locator('a');
   expect(number(await link.innerText())).toBe(await available());
   await link.click();
@@ -153,7 +147,7 @@ test('each number of the balance opens the entries that it is the sum of', async
 }, 60_000);
 
 test('a report has the rows that its sums on the page are of, and stays in the history', async () => {
-  const { page, problems, close } = await portal.open(browser, '/test/reports?status=SUCCESS', { role: 'finance' });
+  const { page, problems, close } = await portal.open('/test/reports?status=SUCCESS', { role: 'finance' });
   const foot = page.locator('tfoot');
   await foot.waitFor();
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Save as CSV")')]);
@@ -179,7 +173,7 @@ test('a report has the rows that its sums on the page are of, and stays in the h
 }, 60_000);
 
 test('on a narrow screen the numbers of a row have the headers of their columns', async () => {
-  const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance', viewport: WIDTHS[0] });
+  const { page, close } = await portal.open('/test/withdrawals', { role: 'finance', viewport: WIDTHS[0] });
   await page.waitForSelector('td[data-label="Left today"]');
   const label = `getComputedStyle(document.querySelector('td[data-label="Left today"]'), '::before').content`;
   expect(await page.evaluate(label)).toBe('"Left today"');
@@ -188,11 +182,11 @@ test('on a narrow screen the numbers of a row have the headers of their columns'
 });
 
 test('people see and use what their role has, and read whom to ask for the rest', async () => {
-  const viewer = await portal.open(browser, '/test/withdrawals', { role: 'viewer' });
+  const viewer = await portal.open('/test/withdrawals', { role: 'viewer' });
   expect(await viewer.page.locator('button:has-text("New withdrawal")').isDisabled()).toBe(true);
   await viewer.page.waitForSelector('text=Ask somebody with the role owner, finance');
   await viewer.close();
-  const developer = await portal.open(browser, '/test/overview');
+  const developer = await portal.open('/test/overview');
   await developer.page.waitForSelector('text=Success by channel');
   const entries = await developer.page.locator('#sidebar a').allInnerTexts();
   expect(entries).toEqual(expect.arrayContaining(['Overview', 'Transaction', 'Reports']));
@@ -204,7 +198,7 @@ test('people see and use what their role has, and read whom to ask for the rest'
 test.each(['en', 'am'] as const)(
   'the screens of money have no fault of accessibility and no error, in %s',
   async (language) => {
-    const tab = await portal.open(browser, '/test/overview', { language, role: 'owner' });
+    const tab = await portal.open('/test/overview', { language, role: 'owner' });
     const found: string[] = [];
     for (const [name, path] of Object.entries(SCREENS)) {
       await tab.page.goto(portal.url + path);

@@ -1,26 +1,18 @@
-import type { Browser } from 'playwright-core';
-
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+import { inspectScreen, untranslated, usePortal } from './portal.ts';
 import { startSending, type Sending } from './sending.ts';
 
 describe('the built-in receiver in the portal', () => {
-  let portal: Portal;
-  let browser: Browser;
   let sending: Sending;
+  // Before the portal closes: hooks run in their order.
+  afterAll(() => sending?.stop());
+  const portal = usePortal({ payments: 0 });
 
   beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
     sending = startSending(portal.db);
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await sending?.stop();
-    await portal?.close();
-  });
 
   test('a merchant without a server switches it on, sees a test event arrive, and makes it fail', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/get-started');
+    const { page, problems, close } = await portal.open('/test/get-started');
     await page.click('button:text-is("Switch on the receiver")');
     await page.waitForSelector('text=Active subscriptions: 1');
     await page.click('main >> text=Open the webhooks');
@@ -45,18 +37,18 @@ describe('the built-in receiver in the portal', () => {
   });
 
   test('live has none, and a person who may not change subscriptions reads whom to ask', async () => {
-    const viewer = await portal.open(browser, '/test/webhooks', { role: 'viewer' });
+    const viewer = await portal.open('/test/webhooks', { role: 'viewer' });
     await viewer.page.waitForSelector('main >> text=Received requests');
     expect(await viewer.page.locator('main select').isDisabled()).toBe(true);
     expect(await viewer.page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin');
-    const live = await portal.open(browser, '/live/webhooks', { expected: /403/ });
+    const live = await portal.open('/live/webhooks', { expected: /403/ });
     await live.page.waitForSelector('main h1');
     expect(await live.page.locator('main').innerText()).not.toContain('Built-in receiver');
     await Promise.all([viewer.close(), live.close()]);
   });
 
   test.each(['en', 'am'] as const)('it has no fault of accessibility, in %s', async (language) => {
-    const tab = await portal.open(browser, '/test/webhooks', { language });
+    const tab = await portal.open('/test/webhooks', { language });
     await tab.page.locator('ol summary').first().click();
     const found = await inspectScreen(tab, `portal-receiver-${language}`);
     if (language === 'am') found.push(...(await untranslated(tab)));

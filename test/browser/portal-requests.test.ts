@@ -1,22 +1,13 @@
-import type { Browser } from 'playwright-core';
-
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+import { inspectScreen, untranslated, usePortal } from './portal.ts';
 
 describe('the request log of a merchant', () => {
-  let portal: Portal;
-  let browser: Browser;
+  const portal = usePortal({ payments: 0 });
   let key: string;
 
   beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
     const developer = await portal.signedIn(portal.scope.merchantId, 'developer');
     key = (await developer.send('POST', '/api/portal/keys', { body: { name: 'Shop server' } })).body.data.secret;
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
 
   /** Calls the API with the key; returns the request id. */
   const call = async (path: string, body?: object): Promise<string> => {
@@ -29,7 +20,7 @@ describe('the request log of a merchant', () => {
   };
 
   test('is empty with the next step, then lists the calls and opens one by its request id', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/requests');
+    const { page, problems, close } = await portal.open('/test/requests');
     await page.waitForSelector('text=No API calls in the last 30 days.');
     await call('/api/checkout/channels');
     const failed = await call('/api/checkout/sessions', { amount: 1 });
@@ -54,7 +45,7 @@ describe('the request log of a merchant', () => {
 
   test('narrows to a status, a method and a path, which the address holds', async () => {
     await call('/api/checkout/channels');
-    const { page, problems, close } = await portal.open(browser, '/test/requests?statusClass=4xx');
+    const { page, problems, close } = await portal.open('/test/requests?statusClass=4xx');
     await page.waitForSelector('text=VALIDATION_ERROR');
     expect(await page.locator('tbody').innerText()).not.toContain('/api/checkout/channels');
     await page.click('button:has-text("Status")');
@@ -72,7 +63,7 @@ describe('the request log of a merchant', () => {
   });
 
   test('is hidden from a role that may not see it, and names the roles that may', async () => {
-    const { page, close } = await portal.open(browser, '/test/requests', { role: 'support', expected: /403/ });
+    const { page, close } = await portal.open('/test/requests', { role: 'support', expected: /403/ });
     expect(await page.locator('main').innerText()).toContain('owner, admin, developer');
     expect(await page.locator('#sidebar').innerText()).not.toContain('Request log');
     await close();
@@ -80,7 +71,7 @@ describe('the request log of a merchant', () => {
 
   test.each(['en', 'am'] as const)('has no fault of accessibility, in %s', async (language) => {
     const requestId = await call('/api/checkout/sessions', {});
-    const tab = await portal.open(browser, `/test/requests?requestId=${requestId}`, { language });
+    const tab = await portal.open(`/test/requests?requestId=${requestId}`, { language });
     await tab.page.waitForSelector('tbody tr');
     const found = [await inspectScreen(tab, `portal-requests-${language}`)];
     await tab.page.click('tbody a');

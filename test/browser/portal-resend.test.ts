@@ -1,9 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
 import { first } from '../../src/lib/db.ts';
 import { until } from '../support/until.ts';
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+import { inspectScreen, untranslated, usePortal } from './portal.ts';
 import { startSending, type Sending } from './sending.ts';
 
 const SUBSCRIPTIONS = '/api/checkout/webhooks/subscriptions';
@@ -18,15 +17,15 @@ async function call(page: Page, endpoint: string, body: object): Promise<{ data:
 }
 
 describe('the bulk resend of the portal', () => {
-  let portal: Portal;
-  let browser: Browser;
   let sending: Sending;
+  // Before the portal closes: hooks run in their order.
+  afterAll(() => sending?.stop());
+  const portal = usePortal({ payments: 0 });
   let subscription: string;
 
   beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
     sending = startSending(portal.db, []);
-    const { page, close } = await portal.open(browser, '/test/events');
+    const { page, close } = await portal.open('/test/events');
     const { data } = await call(page, `POST ${SUBSCRIPTIONS}`, { sandboxReceiver: 'error', eventTypes: ['*'] });
     subscription = `${SUBSCRIPTIONS}/${data.subscriptionId}`;
     for (let sent = 0; sent < FAILED; sent += 1) await call(page, `POST ${subscription}/test`, {});
@@ -39,14 +38,9 @@ describe('the bulk resend of the portal', () => {
     });
     await close();
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await sending?.stop();
-    await portal?.close();
-  });
 
   test.each(['en', 'am'] as const)('has no fault of accessibility, in %s', async (language) => {
-    const tab = await portal.open(browser, '/test/events', { language });
+    const tab = await portal.open('/test/events', { language });
     await tab.page.locator('main header button').first().click();
     await tab.page.waitForSelector('main button:enabled:has-text("3")');
     const found = await inspectScreen(tab, `portal-resend-${language}`);
@@ -56,7 +50,7 @@ describe('the bulk resend of the portal', () => {
   });
 
   test('deliveries are counted, resent at a rate, cancelled, and resent again to the end', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/events', { role: 'support' });
+    const { page, problems, close } = await portal.open('/test/events', { role: 'support' });
     await page.click('button:text-is("Resend many")');
     await page.waitForSelector('text=3 deliveries match.');
     await page.getByLabel('Skipped').check();
@@ -75,7 +69,7 @@ describe('the bulk resend of the portal', () => {
     await page.click('main button:text-is("Close")');
     await page.waitForURL('**/test/events');
 
-    const developer = await portal.open(browser, '/test/events');
+    const developer = await portal.open('/test/events');
     await call(developer.page, `PATCH ${subscription}`, { sandboxReceiver: 'ok' });
     await developer.close();
     await page.click('button:text-is("Resend many")');
@@ -93,11 +87,11 @@ describe('the bulk resend of the portal', () => {
   });
 
   test('a person who may not resend reads whom to ask', async () => {
-    const { page, close } = await portal.open(browser, '/test/events?event=webhook.test', { role: 'finance' });
+    const { page, close } = await portal.open('/test/events?event=webhook.test', { role: 'finance' });
     await page.click('button:text-is("Resend many")');
     await page.waitForSelector('text=Ask somebody with the role');
     expect(await page.locator('button:has-text("Resend 0")').isDisabled()).toBe(true);
-    const developer = await portal.open(browser, '/test/events?event=webhook.test');
+    const developer = await portal.open('/test/events?event=webhook.test');
     await developer.page.click('button:text-is("Resend many")');
     await developer.page.waitForSelector('text=Clear the filters for one event or id first');
     await Promise.all([close(), developer.close()]);

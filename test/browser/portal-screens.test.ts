@@ -1,26 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Browser } from 'playwright-core';
-
 import { rows } from '../../src/lib/db.ts';
-import { launchBrowser } from './browser.ts';
-import { builtPages, inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
+import { builtPages, inspectScreen, untranslated, usePortal } from './portal.ts';
 
 /** Compressed with gzip. */
 const KILOBYTES_MAX = { firstScript: 200, style: 15, screen: 25, calendar: 35 };
 
 describe('every screen of the portal', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 12 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 12 });
 
   const screens = async (): Promise<Record<string, string>> => {
     const [transaction] = await rows<{ id: string }>(
@@ -44,7 +32,7 @@ describe('every screen of the portal', () => {
   test.each(['en', 'am'] as const)(
     'has no fault of accessibility and no error, in %s',
     async (language) => {
-      const tab = await portal.open(browser, '/test/transactions', { language });
+      const tab = await portal.open('/test/transactions', { language });
       const found: string[] = [];
       for (const [name, path] of Object.entries(await screens())) {
         await tab.page.goto(portal.url + path);
@@ -59,7 +47,7 @@ describe('every screen of the portal', () => {
   );
 
   test('names its environment in the title and the frame, and never mixes them', async () => {
-    const { page, close } = await portal.open(browser, '/test/transactions', { expected: /403|401/ });
+    const { page, close } = await portal.open('/test/transactions', { expected: /403|401/ });
     expect(await page.title()).toBe('Transaction · TEST · Abyssinia Coffee');
     const called: (string | undefined)[] = [];
     page.on('request', (request) => {

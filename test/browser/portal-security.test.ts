@@ -1,25 +1,14 @@
 import { generate } from 'otplib';
-import type { Browser } from 'playwright-core';
 
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, type Portal } from './portal.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 
 describe('a person’s own account', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 0 });
 
   const NEW_PASSWORD = 'seven quiet hills of the north';
 
   test('two-factor authentication is turned on with a code, and a change in live asks for one', async () => {
-    const tab = await portal.open(browser, '/test/security', { role: 'finance', expected: /status of 40[034]/ });
+    const tab = await portal.open('/test/security', { role: 'finance', expected: /status of 40[034]/ });
     const { page, problems, close } = tab;
     await page.click('button:text-is("Turn on")');
     await page.waitForSelector('dialog svg[role=img]');
@@ -49,8 +38,8 @@ describe('a person’s own account', () => {
   });
 
   test('a new password ends the other sessions, and wrong ones are named beside their field', async () => {
-    const other = await portal.open(browser, '/test/security', { role: 'support' });
-    const { page, close } = await portal.open(browser, '/test/security', {
+    const other = await portal.open('/test/security', { role: 'support' });
+    const { page, close } = await portal.open('/test/security', {
       role: 'support',
       expected: /status of 400/,
     });
@@ -70,7 +59,7 @@ describe('a person’s own account', () => {
   });
 
   test('in Amharic an error is a sentence in Amharic, with the field, and the English one below its request id', async () => {
-    const { page, close } = await portal.open(browser, '/test/transactions', {
+    const { page, close } = await portal.open('/test/transactions', {
       role: 'owner',
       language: 'am',
       expected: /status of 400/,
@@ -88,7 +77,7 @@ describe('a person’s own account', () => {
   });
 
   test('signing out everywhere leaves nothing of a person in the browser', async () => {
-    const { page, close } = await portal.open(browser, '/test/security', { role: 'viewer' });
+    const { page, close } = await portal.open('/test/security', { role: 'viewer' });
     await page.evaluate(`sessionStorage.setItem('verification', 'typed')`);
     await page.click('button:text-is("Sign out everywhere")');
     await page.waitForURL('**/sign-in');
@@ -97,7 +86,7 @@ describe('a person’s own account', () => {
   });
 
   test('language and calendar of the pages follow the profile', async () => {
-    const { page, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
+    const { page, close } = await portal.open('/test/profile', { role: 'viewer' });
     await page.getByLabel('Ethiopian', { exact: true }).check();
     await Promise.all([page.waitForEvent('load'), page.click('button:text-is("Save")')]);
     await page.goto(`${portal.url}/test/security`);
@@ -106,7 +95,7 @@ describe('a person’s own account', () => {
   });
 
   test.each(['en', 'am'] as const)('the screens have no fault of accessibility, in %s', async (language) => {
-    const tab = await portal.open(browser, '/test/security', { language, expected: /404/ });
+    const tab = await portal.open('/test/security', { language, expected: /404/ });
     const found = [await inspectScreen(tab, `portal-security-${language}`)];
     await tab.page.goto(`${portal.url}/test/profile`);
     found.push(await inspectScreen(tab, `portal-profile-${language}`));

@@ -1,26 +1,14 @@
-import type { Browser } from 'playwright-core';
-
 import { first, rows } from '../../src/lib/db.ts';
 import { addPerson, confirmTwoFactor } from '../portal/portal.ts';
-import { launchBrowser } from './browser.ts';
-import { inspectScreen, startPortal, type Portal } from './portal.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 
 describe('the team of a merchant', () => {
-  let portal: Portal;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await portal?.close();
-  });
+  const portal = usePortal({ payments: 0 });
 
   test('an owner invites somebody once, changes a role and removes a member, and stays the last owner', async () => {
     const { merchantId } = portal.scope;
     const helper = await addPerson(portal.db, merchantId, 'support');
-    const tab = await portal.open(browser, '/test/team', { role: 'owner', expected: /status of 40[09]/ });
+    const tab = await portal.open('/test/team', { role: 'owner', expected: /status of 40[09]/ });
     const { page, problems, close } = tab;
     await page.waitForSelector('text=Changes of the team need two-factor authentication.');
     expect(await page.locator('button:has-text("Invite somebody")').isDisabled()).toBe(true);
@@ -64,13 +52,13 @@ describe('the team of a merchant', () => {
   });
 
   test('a person who may not see the team reads whom to ask', async () => {
-    const { page, close } = await portal.open(browser, '/test/team', { role: 'viewer', expected: /403/ });
+    const { page, close } = await portal.open('/test/team', { role: 'viewer', expected: /403/ });
     await page.waitForSelector('text=Your role does not include this.');
     await close();
   });
 
   test.each(['en', 'am'] as const)('the screen has no fault of accessibility, in %s', async (language) => {
-    const tab = await portal.open(browser, '/test/team', { language, role: 'admin' });
+    const tab = await portal.open('/test/team', { language, role: 'admin' });
     expect(await inspectScreen(tab, `portal-team-${language}`)).toEqual([]);
     expect(tab.problems).toEqual([]);
     await tab.close();

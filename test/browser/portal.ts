@@ -7,7 +7,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPortal } from '../../src/local/portal.ts';
 import { addPerson, PASSWORD, startPortalService, type PortalService } from '../portal/portal.ts';
 import { buildAttempt, buildFixture, buildSession, declined, PAID, type Fixture } from '../support/build.ts';
-import { inspect, openTab, type Tab, type TabOptions } from './browser.ts';
+import { inspect, launchBrowser, openTab, type Tab, type TabOptions } from './browser.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 
@@ -21,15 +21,17 @@ export async function builtPages(): Promise<string> {
 type OpenOptions = Partial<TabOptions> & { language?: 'en' | 'am'; role?: MemberRole };
 
 export type Portal = PortalService & {
+  browser: Browser;
   fixture: Fixture;
   scope: MerchantScope;
   /** A tab in which a person, a developer unless given, has signed in, in this language, at a path of the portal. */
-  open: (browser: Browser, path: string, options?: OpenOptions) => Promise<Tab & { email: string }>;
+  open: (path: string, options?: OpenOptions) => Promise<Tab & { email: string }>;
 };
 
-/** Starts the portal with its pages, for a merchant with some payments: every fourth not paid, every fifth failed. */
+/** Starts the portal with its pages and a browser, for a merchant with some payments: every fourth not paid, every fifth failed. */
 export async function startPortal({ payments = 30 }: { payments?: number } = {}): Promise<Portal> {
-  const service = await startPortalService({ PORTAL_PAGES_DIR: await builtPages(), ALLOW_LOOPBACK_WEBHOOKS: 'true' });
+  const settings = { PORTAL_PAGES_DIR: await builtPages(), ALLOW_LOOPBACK_WEBHOOKS: 'true' };
+  const [service, browser] = await Promise.all([startPortalService(settings), launchBrowser()]);
   const { db, url } = service;
   const fixture = buildFixture(db, { clock: () => new Date() });
   const scope = { merchantId: await service.newMerchant('Abyssinia Coffee'), environment: 'sandbox' } as const;
@@ -42,9 +44,14 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
   };
   return {
     ...service,
+    browser,
+    close: async () => {
+      await browser.close();
+      await service.close();
+    },
     fixture,
     scope,
-    open: async (browser, path, { language = 'en', role = 'developer', ...options } = {}) => {
+    open: async (path, { language = 'en', role = 'developer', ...options } = {}) => {
       const email = await emailOf(role);
       const tab = await openTab(browser, { origins: [url], ...options });
       const { page } = tab;
@@ -58,6 +65,14 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
       return { ...tab, email };
     },
   };
+}
+
+/** The portal of the tests of a file, which runs in them and in the hooks that follow. */
+export function usePortal(options?: { payments: number }): Portal {
+  const portal = {} as Portal;
+  beforeAll(async () => void Object.assign(portal, await startPortal(options)), 180_000);
+  afterAll(() => portal.close?.());
+  return portal;
 }
 
 async function buildPayment(fixture: Fixture, scope: MerchantScope, number: number): Promise<void> {

@@ -1,16 +1,9 @@
 import pg from 'pg';
 
 import { rows } from '../../src/lib/db.ts';
-import {
-  addPerson,
-  confirmTwoFactor,
-  openBrowser,
-  startPortalService,
-  type Browser,
-  type PortalService,
-} from './portal.ts';
+import { addPerson, confirmTwoFactor, openBrowser, usePortalService, type Browser } from './portal.ts';
 
-let service: PortalService;
+const service = usePortalService();
 let merchantId: string;
 let owner: Browser & { email: string };
 let developer: Browser;
@@ -18,14 +11,12 @@ let developer: Browser;
 let key: { keyId: string; secret: string };
 
 beforeAll(async () => {
-  service = await startPortalService();
   merchantId = await service.newMerchant('Abyssinia Coffee');
   owner = await service.signedIn(merchantId, 'owner');
   await confirmTwoFactor(service.db, owner.email);
   developer = await service.signedIn(merchantId, 'developer');
   key = (await developer.send('POST', '/api/portal/keys', { body: { name: 'Shop server' } })).body.data;
 }, 60_000);
-afterAll(() => service?.close());
 
 const listed = async (browser: Browser, query = '', environment: 'sandbox' | 'live' = 'sandbox') =>
   (await browser.send('GET', `/api/portal/audit?${query}`, { environment })).body.data;

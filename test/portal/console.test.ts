@@ -5,14 +5,9 @@ import { rows } from '../../src/lib/db.ts';
 import { LOCAL_PEPPER } from '../../src/lib/secrets.ts';
 import { until } from '../support/until.ts';
 import { addOperator, codeOf, enrol, secretOf, signInOperator, tokenOf } from './console.ts';
-import { addPerson, openBrowser, PASSWORD, startPortalService, type PortalService } from './portal.ts';
+import { addPerson, openBrowser, PASSWORD, startPortalService, usePortalService } from './portal.ts';
 
-let service: PortalService;
-
-beforeAll(async () => {
-  service = await startPortalService();
-});
-afterAll(() => service.close());
+const service = usePortalService();
 
 const ME = '/api/ops/me';
 const COOKIE = 'meskot_console';

@@ -10,21 +10,19 @@ import { KEY_RING } from '../support/key-ring.ts';
 import { startReports } from '../support/reports.ts';
 import { linkAccount, requestSettlement } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
-import { openBrowser, startPortalService, type PortalService } from './portal.ts';
+import { openBrowser, usePortalService } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  portal = await startPortalService();
   fixture = buildFixture(portal.db, { clock: () => new Date() });
 });
 beforeEach(async () => {
   scope = { merchantId: await portal.newMerchant('Abyssinia Coffee'), environment: 'sandbox' };
   await rows(portal.db, 'DELETE FROM mail');
 });
-afterAll(() => portal.close());
 
 const mails = () =>
   listMails({ db: portal.db, keyRing: KEY_RING, write: createNoticeWriter('https://portal.example.et') });

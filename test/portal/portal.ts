@@ -181,3 +181,11 @@ export async function startPortalService(
     },
   };
 }
+
+/** A portal without limits for the tests of a file, which runs in them and in the hooks that follow. */
+export function usePortalService(): PortalService {
+  const service = {} as PortalService;
+  beforeAll(async () => void Object.assign(service, await startPortalService()), 60_000);
+  afterAll(() => service.close?.());
+  return service;
+}

@@ -9,10 +9,9 @@ import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
-import { addPerson, confirmTwoFactor, openBrowser, startPortalService } from './portal.ts';
-import type { Browser, PortalService } from './portal.ts';
+import { addPerson, confirmTwoFactor, openBrowser, usePortalService, type Browser } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let money: Fixture;
 let sandbox: MerchantScope;
 let live: MerchantScope;
@@ -23,7 +22,6 @@ let requests = 0;
 type Person = Browser & { email: string; userId: string };
 
 beforeAll(async () => {
-  portal = await startPortalService();
   money = buildFixture(portal.db, { clock: () => new Date() });
 });
 beforeEach(async () => {
@@ -34,7 +32,6 @@ beforeEach(async () => {
   [owner, finance] = [await signedIn('owner'), await signedIn('finance')];
 });
 afterEach(() => expectLedgerHolds(portal.db));
-afterAll(() => portal.close());
 
 async function signedIn(role: 'owner' | 'finance', email?: string): Promise<Person> {
   const address = email ?? (await addPerson(portal.db, sandbox.merchantId, role));

@@ -1,18 +1,16 @@
 import { setMembership } from '../../src/access/users/users.ts';
 import { sha256 } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
-import { addPerson, openBrowser, PASSWORD, startPortalService, type PortalService } from './portal.ts';
+import { addPerson, openBrowser, PASSWORD, startPortalService, usePortalService } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let merchantId: string;
 let email: string;
 
 beforeAll(async () => {
-  portal = await startPortalService();
   merchantId = await portal.newMerchant('Abyssinia');
   email = await addPerson(portal.db, merchantId, 'owner');
 });
-afterAll(() => portal.close());
 
 const COOKIE = 'meskot_portal';
 

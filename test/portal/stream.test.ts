@@ -12,18 +12,16 @@ import { createStreams } from '../../src/portal/streams.ts';
 import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { startPortalService, type Browser, type PortalService } from './portal.ts';
+import { startPortalService, usePortalService, type Browser } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  portal = await startPortalService();
   fixture = buildFixture(portal.db, { clock: () => new Date() });
   scope = { merchantId: await portal.newMerchant('Abyssinia Coffee'), environment: 'sandbox' };
 });
-afterAll(() => portal.close());
 
 const WITHDRAWAL = {
   requestId: 'WD-1',

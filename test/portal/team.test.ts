@@ -2,16 +2,14 @@ import { createKey } from '../../src/access/api-keys.ts';
 import { createToken } from '../../src/access/users/tokens.ts';
 import { findUserByEmail } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
-import { confirmTwoFactor, openBrowser, PASSWORD, startPortalService, type PortalService } from './portal.ts';
+import { confirmTwoFactor, openBrowser, PASSWORD, usePortalService, type PortalService } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let merchantId: string;
 
 beforeAll(async () => {
-  portal = await startPortalService();
   merchantId = await portal.newMerchant('Abyssinia Coffee');
 });
-afterAll(() => portal.close());
 
 const NEW_PASSWORD = 'seven grey donkeys 41';
 

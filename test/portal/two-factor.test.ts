@@ -1,16 +1,14 @@
 import { rows } from '../../src/lib/db.ts';
 import { buildLive } from '../support/withdrawals.ts';
 import { codeOf, tokenOf } from './console.ts';
-import { openBrowser, PASSWORD, startPortalService, type Browser, type PortalService } from './portal.ts';
+import { openBrowser, PASSWORD, usePortalService, type Browser } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let merchantId: string;
 
 beforeAll(async () => {
-  portal = await startPortalService();
   merchantId = await portal.newMerchant();
 });
-afterAll(() => portal.close());
 
 type Person = Browser & { email: string };
 

@@ -1,15 +1,13 @@
 import { rows } from '../../src/lib/db.ts';
 import { buildFixture, buildSession } from '../support/build.ts';
-import { startPortalService, type PortalService } from './portal.ts';
+import { usePortalService, type PortalService } from './portal.ts';
 
-let portal: PortalService;
+const portal = usePortalService();
 let merchantId: string;
 
 beforeAll(async () => {
-  portal = await startPortalService();
   merchantId = await portal.newMerchant('Abyssinia Coffee');
 });
-afterAll(() => portal.close());
 
 const PATH = '/api/portal/views';
 type Person = Awaited<ReturnType<PortalService['signedIn']>>;
