@@ -1,5 +1,11 @@
-import type { WithdrawalStage, WithdrawalStatus } from '../../src/withdrawals/states.ts';
+import {
+  WITHDRAWAL_STAGES,
+  WITHDRAWAL_STATUSES,
+  type WithdrawalStage,
+  type WithdrawalStatus,
+} from '../../src/withdrawals/states.ts';
 import { Badge, type Tone } from './badge.tsx';
+import type { Filter } from './filter-bar.tsx';
 import { catalogue } from './language.ts';
 
 /** A withdrawal's status, and the stage of a pending one. */
@@ -17,6 +23,24 @@ export const STATES = catalogue({
   UNKNOWN: ['The provider is asked for the outcome', 'ውጤቱ ከአቅራቢው እየተጠየቀ ነው'],
   COMPLETED: ['Completed', 'ተጠናቋል'],
 });
+
+const LABELS = catalogue({ status: ['Status', 'ሁኔታ'], stage: ['Stage', 'ደረጃ'] });
+
+const several = (name: keyof typeof LABELS, values: readonly (keyof typeof STATES)[]): Filter => ({
+  kind: 'several',
+  name,
+  label: LABELS[name],
+  values: values.map((one) => [one, STATES[one]] as const),
+});
+
+/** The filters of a list of withdrawals by status, and of pending ones by stage. */
+export const STATE_FILTERS: readonly Filter[] = [
+  several('status', WITHDRAWAL_STATUSES),
+  several(
+    'stage',
+    WITHDRAWAL_STAGES.filter((stage) => stage !== 'COMPLETED'),
+  ),
+];
 
 /** The entries of a withdrawal's timeline. */
 export const KINDS = catalogue({

@@ -24,6 +24,7 @@ type NoticeFacts =
       /** YYYY-MM-DD */
       expectedUntil: string;
     }
+  | { kind: 'withdrawal.awaiting'; withdrawalId: string; requestId: string; amount: string; channel: string }
   | { kind: 'report.ready'; startDate: string; endDate: string; rows: number }
   | { kind: 'endpoint.failing'; host: string; failures: number };
 

@@ -6,6 +6,7 @@ type Texts = Record<Language, Written>;
 
 const PATHS: Readonly<Record<Notice['kind'], (notice: never) => string>> = {
   'settlement.sent': ({ settlementId }: { settlementId: string }) => `/settlements?open=${settlementId}`,
+  'withdrawal.awaiting': ({ withdrawalId }: { withdrawalId: string }) => `/withdrawals?open=${withdrawalId}`,
   'report.ready': () => '/reports',
   'endpoint.failing': () => '/webhooks',
 };
@@ -24,6 +25,8 @@ function textsOf(notice: Notice): Texts {
   switch (notice.kind) {
     case 'settlement.sent':
       return settlementSent(notice);
+    case 'withdrawal.awaiting':
+      return withdrawalAwaiting(notice);
     case 'report.ready':
       return reportReady(notice);
     case 'endpoint.failing':
@@ -43,6 +46,19 @@ function settlementSent(notice: Of<'settlement.sent'>): Texts {
     am: {
       subject: `${requestId} (${amount} ብር) ወደ ባንክ ተልኳል`,
       text: `የ${merchantName} ክፍያ ${requestId}፣ ${amount} ብር፣ ወደ ${bankCode} በ${accountEnd} ወደሚያበቃው ሂሳብ ተልኳል።\nእስከ ${expectedUntil} ድረስ ይጠበቃል።`,
+    },
+  };
+}
+
+function withdrawalAwaiting({ merchantName, requestId, amount, channel }: Of<'withdrawal.awaiting'>): Texts {
+  return {
+    en: {
+      subject: `Withdrawal ${requestId} of ${amount} ETB has to be confirmed`,
+      text: `The withdrawal ${requestId} of ${merchantName}, ${amount} ETB over ${channel}, is sent once a person who did not request it has confirmed it. Until then its amount is reserved.`,
+    },
+    am: {
+      subject: `ወጪ ${requestId} (${amount} ብር) ማረጋገጫ ይጠብቃል`,
+      text: `የ${merchantName} ወጪ ${requestId}፣ ${amount} ብር በ${channel}፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል።`,
     },
   };
 }

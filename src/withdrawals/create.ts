@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { rolesWith } from '../access/users/roles.ts';
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { reservePosting } from '../ledger/postings.ts';
@@ -8,13 +9,14 @@ import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, insertSql } from '../lib/db.ts';
 import { duplicate, found, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Santim } from '../lib/money.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { isConfigured, whyUnusable, type ChannelFacts } from '../merchants/channels/channel.ts';
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson, type OpenMaintenance } from '../merchants/channels/queries.ts';
+import { notifyMembers } from '../outbox/mail.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordWithdrawalEvents } from './events.ts';
@@ -71,6 +73,7 @@ export async function createWithdrawal(
   const row = await insertWithdrawal(tx, newRow(scope, request, { preflight, now }));
   const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
   await recordWithdrawalEvents(tx, { row, events: events.slice(0, row.stage === 'UNDER_REVIEW' ? 2 : 1), at: now });
+  if (row.stage === 'AWAITING_CONFIRMATION') await askForConfirmation(tx, row);
   await post(tx.trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
 }
@@ -156,6 +159,19 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
     requestedAt: now,
     createdAt: now,
   } satisfies Partial<WithdrawalRow> & { createdAt: Date };
+}
+
+/** A mail to the members who may confirm it. */
+async function askForConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
+  const { id: withdrawalId, requestId, channel } = row;
+  await notifyMembers(tx, row, {
+    kind: 'withdrawal.awaiting',
+    roles: rolesWith('withdrawals:write'),
+    withdrawalId,
+    requestId,
+    amount: formatBirr(row.amountSantim),
+    channel,
+  });
 }
 
 /** One statement: the row, its timeline, and the outbox message of its workflow. */

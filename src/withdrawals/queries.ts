@@ -123,13 +123,19 @@ export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }
 
-export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & { channel?: string | undefined };
+export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & {
+  channel?: string | undefined;
+  /** Of pending ones. */
+  stage?: WithdrawalStage[] | null | undefined;
+};
 
 /** Withdrawals, newest first: of one merchant, or for operators of all. */
 export async function listWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
-  const conditions = payoutConditions(filter, 'provider_reference');
-  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...conditions };
-  return paginateNewest<WithdrawalRow>(db, listed, page);
+  const { stage } = filter;
+  const { where, values } = payoutConditions(filter, 'provider_reference');
+  const ofStage = stage ? ` AND status = 'PENDING' AND stage = ANY (:stage)` : '';
+  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', where: where + ofStage };
+  return paginateNewest<WithdrawalRow>(db, { ...listed, values: { ...values, stage } }, page);
 }
 
 /** Columns for reports: nothing secret. */

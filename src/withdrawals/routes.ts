@@ -109,9 +109,10 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       responses: { 200: z.array(schema.Withdrawal) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const { status, channel, search } = query;
+        const { status, stage, channel, search } = query;
         const range = readDayRange(query, clock());
-        const filter: WithdrawalFilter = { ...scopeOf(caller), range, statuses: status ?? null, channel, search };
+        const narrowed = { statuses: status ?? null, stage, channel, search };
+        const filter: WithdrawalFilter = { ...scopeOf(caller), range, ...narrowed };
         const { rows, pagination } = await listWithdrawals(db, filter, readPage(query));
         return { message: 'Withdrawals retrieved', data: rows.map(presentWithdrawal), pagination };
       },

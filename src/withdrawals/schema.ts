@@ -71,11 +71,13 @@ export const VerifyParams = z.strictObject({
 });
 
 const status = statusParam(WITHDRAWAL_STATUSES).optional();
+const stage = statusParam(WITHDRAWAL_STAGES).optional().describe('Only PENDING ones in one of these stages');
 
 export const WithdrawalListQuery = z.strictObject({
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
   status,
+  stage,
   channel: channel.optional(),
   search: z
     .string()
@@ -199,6 +201,7 @@ export const WithdrawalQuote = Quote.extend({
 export const OperatorListQuery = z.strictObject({
   ...requestListQuery,
   status,
+  stage,
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()

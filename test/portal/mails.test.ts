@@ -1,6 +1,7 @@
 import { setMembership } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { listMails } from '../../src/outbox/mail.ts';
 import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { markSent } from '../../src/settlements/bank-results.ts';
@@ -8,7 +9,7 @@ import { approveSettlement } from '../../src/settlements/decide.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { startReports } from '../support/reports.ts';
-import { linkAccount, requestSettlement } from '../support/settlements.ts';
+import { linkAccount, requestSettlement, withdraw } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
 import { openBrowser, usePortalService } from './portal.ts';
 
@@ -47,6 +48,27 @@ test('a settlement that is sent to the bank is mailed to owners and finance, eac
   expect(sent.get(owner.email)?.text).toContain(`https://portal.example.et/test/settlements?open=${id}`);
   expect(sent.get(finance.email)?.subject).toBe(`[ሙከራ] ${requestId} (150.00 ብር) ወደ ባንክ ተልኳል`);
   expect(JSON.stringify([...sent.values()])).not.toContain('1000123456789');
+});
+
+test('a withdrawal that has to be confirmed is mailed to those who may confirm it, and listed by its stage', async () => {
+  const owner = await portal.signedIn(scope.merchantId, 'owner');
+  await portal.signedIn(scope.merchantId, 'support');
+  await fund(fixture, scope, 500_000n);
+  await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 100_00n));
+  await withdraw(fixture, scope, 99_99n);
+  expect(await mails()).toEqual([]);
+  const { id, requestId } = await withdraw(fixture, scope, 100_00n);
+  const [mail, ...others] = await mails();
+  expect(others).toEqual([]);
+  expect(mail).toMatchObject({
+    recipient: owner.email,
+    subject: `[TEST] Withdrawal ${requestId} of 100.00 ETB has to be confirmed`,
+    text: expect.stringContaining(`https://portal.example.et/test/withdrawals?open=${id}`),
+  });
+  const list = async (stage: string) => (await owner.send('GET', `/api/checkout/withdrawal?stage=${stage}`)).body;
+  const { data, pagination } = await list('AWAITING_CONFIRMATION');
+  expect([data[0].withdrawalRequestId, pagination.total]).toEqual([id, 1]);
+  expect((await list('AWAITING_CONFIRMATION,CREATED,UNDER_REVIEW')).pagination.total).toBe(2);
 });
 
 test('a report that took longer than a moment is mailed to the person who requested it, while a member', async () => {

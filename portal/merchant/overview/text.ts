@@ -41,6 +41,7 @@ export const text = catalogue({
   pending: ['Pending payments', 'በመጠባበቅ ላይ ያሉ ክፍያዎች'],
   held: ['Held payments', 'የታገዱ ክፍያዎች'],
   withdrawals: ['Withdrawals under way', 'በሂደት ላይ ያሉ ወጪዎች'],
+  toConfirm: ['Withdrawals to be confirmed', 'ማረጋገጫ የሚጠብቁ ወጪዎች'],
   settlements: ['Settlements under way', 'በሂደት ላይ ያሉ ዝውውሮች'],
   deadLetters: ['Undelivered events', 'ያልደረሱ ክስተቶች'],
 });

@@ -24,28 +24,35 @@ function Line({ count, children }: { count: number | undefined; children: ReactN
   );
 }
 
+type PayoutsProps = { of: 'withdrawal' | 'settlement'; filter: Record<string, string>; label: string };
+
+/** The number of withdrawals or settlements that a filter finds. */
+function Payouts({ of, filter, label }: PayoutsProps) {
+  const { may } = useMember();
+  const enabled = may(`${of}s:read`);
+  const query = { ...lastDays(DAYS), ...filter };
+  const found = useRead(`GET /api/checkout/${of}`, { query: { ...query, limit: 1 } }, { everyMs: REFRESH_MS, enabled });
+  if (!enabled) return null;
+  return (
+    <Line count={found.data?.pagination?.total}>
+      <Link to={`/${of}s`} search={query} className={LINK}>
+        {label}
+      </Link>
+    </Line>
+  );
+}
+
 /** What has not ended yet, of the last 90 days. */
 export function Waiting() {
   const { may } = useMember();
   const days = lastDays(DAYS);
   const transactions = { ...days, currency: 'ETB' };
   const options = { everyMs: REFRESH_MS };
-  const one = { ...days, limit: 1 };
   const pending = useRead('GET /api/checkout/txns/summary', { query: { ...transactions, status: 'PENDING' } }, options);
   const held = useRead(
     'GET /api/checkout/txns/summary',
     { query: { ...transactions, status: 'ALL', held: 'true' } },
     options,
-  );
-  const withdrawals = useRead(
-    'GET /api/checkout/withdrawal',
-    { query: { ...one, status: 'PENDING' } },
-    { ...options, enabled: may('withdrawals:read') },
-  );
-  const settlements = useRead(
-    'GET /api/checkout/settlement',
-    { query: { ...one, status: 'REQUESTED,APPROVED,PROCESSING' } },
-    { ...options, enabled: may('settlements:read') },
   );
   const stats = useRead(
     'GET /api/checkout/webhooks/stats',
@@ -65,20 +72,9 @@ export function Waiting() {
             {text.held}
           </Link>
         </Line>
-        {may('withdrawals:read') && (
-          <Line count={withdrawals.data?.pagination?.total}>
-            <Link to="/withdrawals" search={{ status: 'PENDING', ...days }} className={LINK}>
-              {text.withdrawals}
-            </Link>
-          </Line>
-        )}
-        {may('settlements:read') && (
-          <Line count={settlements.data?.pagination?.total}>
-            <Link to="/settlements" search={{ status: 'REQUESTED,APPROVED,PROCESSING', ...days }} className={LINK}>
-              {text.settlements}
-            </Link>
-          </Line>
-        )}
+        <Payouts of="withdrawal" filter={{ status: 'PENDING' }} label={text.withdrawals} />
+        <Payouts of="withdrawal" filter={{ stage: 'AWAITING_CONFIRMATION' }} label={text.toConfirm} />
+        <Payouts of="settlement" filter={{ status: 'REQUESTED,APPROVED,PROCESSING' }} label={text.settlements} />
         {may('webhooks:read') && (
           <Line count={stats.data?.data.deadLetters.open}>
             <Link to="/events" search={{ status: 'FAILED', ...days }} className={LINK}>

@@ -1,5 +1,4 @@
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
-import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -8,7 +7,7 @@ import { formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
-import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { text as shared } from '../quote.tsx';
@@ -29,12 +28,7 @@ const COLUMNS: readonly Column<WithdrawalRow>[] = [
 
 const FILTERS: readonly Filter[] = [
   { kind: 'days' },
-  {
-    kind: 'several',
-    name: 'status',
-    label: shared.status,
-    values: WITHDRAWAL_STATUSES.map((one) => [one, STATES[one]] as const),
-  },
+  ...STATE_FILTERS,
   { kind: 'one', name: 'channel', label: text.channel, values: CHANNELS },
 ];
 

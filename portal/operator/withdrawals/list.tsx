@@ -1,4 +1,3 @@
-import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
@@ -6,7 +5,7 @@ import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Time } from '../../ui/time.tsx';
-import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { Page } from '../page.tsx';
 import { useRead, type Withdrawal } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -15,12 +14,7 @@ import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
-  {
-    kind: 'several',
-    name: 'status',
-    label: shared.status,
-    values: WITHDRAWAL_STATUSES.map((one) => [one, STATES[one]] as const),
-  },
+  ...STATE_FILTERS,
   { kind: 'days' },
   { kind: 'text', name: 'merchantId', label: shared.merchantId },
 ];
