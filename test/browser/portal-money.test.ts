@@ -136,6 +136,15 @@ test('each number of the balance opens the entries that it is the sum of', async
   expect([before, sum, after].map((text) => number(text ?? ''))).toEqual([0, await available(), await available()]);
   const newest = page.locator('table[aria-label="Entries of the available balance"] tbody tr').first();
   expect(number(await newest.locator('td').nth(2).innerText())).toBe(await available());
+  const fees = card(page, 'Fees').locator('a');
+  const charged = number(await fees.innerText());
+  await fees.click();
+  await page.waitForSelector('section[aria-label="Entries of the fees"] tfoot dd');
+  const sums = await page.locator('tfoot dd').allInnerTexts();
+  expect(sums.map((text) => number(text))).toEqual([0, charged, charged]);
+  expect(charged).toBeGreaterThan(0);
+  await card(page, 'Net settlements').locator('a').click();
+  await page.waitForSelector('section[aria-label="Entries of the net settlements"]');
   await card(page, 'Reserved').locator('a').click();
   await page.waitForSelector('table[aria-label="Entries of the reserved balance"]');
   await page.click('tbody a:has-text("wd_")');

@@ -20,7 +20,7 @@ import { ENTRIES_OF, KINDS, text } from './text.ts';
 
 const REFRESH_MS = 15_000;
 const LINK = 'text-brand hover:underline';
-const ACCOUNTS = ['available', 'reserved'] as const;
+const ACCOUNTS = ['available', 'reserved', 'fees', 'settled'] as const;
 /** The balance, and the entries that its numbers are the sums of. */
 export function Balance() {
   return (
@@ -31,50 +31,45 @@ export function Balance() {
   );
 }
 
-const entriesOf = (account: (typeof ACCOUNTS)[number]): Search => ({ account, allDays: 'true' });
-const SETTLED: Search = { ...entriesOf('reserved'), type: 'SETTLEMENT_PAID,SETTLEMENT_REVERSED' };
+/** The entries that a number of the balance is the sum of. */
+function EntriesLink({ account, children }: { account: (typeof ACCOUNTS)[number]; children: ReactNode }) {
+  return (
+    <Link to="/balance" search={{ account, allDays: 'true' }} className={LINK}>
+      {children}
+    </Link>
+  );
+}
 
 function Amounts() {
   const { whyNot } = useMember();
   const balance = useRead('GET /api/checkout/balance', {}, { everyMs: REFRESH_MS });
   return (
     <Loaded query={balance} skeletonRows={3} whyNot={whyNot('balance:read')}>
-      {({ data: { available, reserved, total, feesToDate, netSettled } }) => (
+      {({ data }) => (
         <ul className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-5">
           <Amount name={text.available} help={text.availableHelp}>
-            <Entry search={entriesOf('available')}>{birr(available)}</Entry>
+            <EntriesLink account="available">{birr(data.available)}</EntriesLink>
           </Amount>
           <Amount name={text.reserved} help={text.reservedHelp}>
-            <Entry search={entriesOf('reserved')}>{birr(reserved)}</Entry>
+            <EntriesLink account="reserved">{birr(data.reserved)}</EntriesLink>
           </Amount>
           <Amount name={text.total} help={text.totalHelp}>
-            {birr(total)}
+            {birr(data.total)}
             <span className="block text-xs font-normal text-quiet">
-              <Entry search={entriesOf('available')}>{formatBirr(available)}</Entry>
+              <EntriesLink account="available">{formatBirr(data.available)}</EntriesLink>
               {' + '}
-              <Entry search={entriesOf('reserved')}>{formatBirr(reserved)}</Entry>
+              <EntriesLink account="reserved">{formatBirr(data.reserved)}</EntriesLink>
             </span>
           </Amount>
           <Amount name={text.fees} help={text.feesHelp}>
-            <Link to="/transactions" search={{ status: 'SUCCESS', range: '90d' }} className={LINK}>
-              {birr(feesToDate)}
-            </Link>
+            <EntriesLink account="fees">{birr(data.feesToDate)}</EntriesLink>
           </Amount>
           <Amount name={text.settled} help={text.settledHelp}>
-            <Entry search={SETTLED}>{birr(netSettled)}</Entry>
+            <EntriesLink account="settled">{birr(data.netSettled)}</EntriesLink>
           </Amount>
         </ul>
       )}
     </Loaded>
-  );
-}
-
-/** A number that opens the entries that it is the sum of. */
-function Entry({ search, children }: { search: Search; children: string }) {
-  return (
-    <Link to="/balance" search={search} className={LINK}>
-      {children}
-    </Link>
   );
 }
 
@@ -93,7 +88,12 @@ const signed = (amount: number): string => (amount > 0 ? '+' : '') + formatBirr(
 const COLUMNS: readonly Column<MovementRow>[] = [
   { header: text.type, cell: ({ type }) => KINDS[type] },
   { header: text.amount, align: 'end', narrow: 'second', cell: ({ amount }) => signed(amount) },
-  { header: text.balanceAfter, align: 'end', narrow: 'none', cell: ({ balanceAfter }) => formatBirr(balanceAfter) },
+  {
+    header: text.balanceAfter,
+    align: 'end',
+    narrow: 'none',
+    cell: ({ balanceAfter }) => (balanceAfter === null ? '–' : formatBirr(balanceAfter)),
+  },
   { header: text.about, cell: (row) => <Resource row={row} /> },
   { header: text.at, cell: ({ createdAt }) => <Time at={createdAt} seconds /> },
 ];

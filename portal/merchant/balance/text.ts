@@ -40,6 +40,8 @@ export const text = catalogue({
 export const ENTRIES_OF = catalogue({
   available: ['Entries of the available balance', 'ሊወጣ የሚችለው ሂሳብ ምዝገባዎች'],
   reserved: ['Entries of the reserved balance', 'የተያዘው ሂሳብ ምዝገባዎች'],
+  fees: ['Entries of the fees', 'የአገልግሎት ክፍያ ምዝገባዎች'],
+  settled: ['Entries of the net settlements', 'ወደ ባንክ የገቡ ምዝገባዎች'],
 });
 
 /** What an entry is, by its type. */
