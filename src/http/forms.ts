@@ -4,8 +4,8 @@ import { readBody } from '../lib/body.ts';
 import { AppError } from '../lib/errors.ts';
 
 /**
- * Whether a page of ours has sent the request. Under `Referrer-Policy: no-referrer` browsers send `Origin: null`, so
- * `Sec-Fetch-Site`, which a page cannot forge, is checked first.
+ * Whether a page of ours has sent the request. Browsers without `Sec-Fetch-Site` (Safari before 16.4) send an `Origin`,
+ * which would be `null` under `Referrer-Policy: no-referrer`.
  */
 export function isFromOwnPage(ctx: Context, baseUrl: string): boolean {
   const [site, origin] = [ctx.get('sec-fetch-site'), ctx.get('origin')];

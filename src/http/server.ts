@@ -194,7 +194,7 @@ type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl' | 'onC
 /** Responses are data: nothing may be loaded or framed from them. Pages set a policy of their own. */
 const setSecurityHeaders = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  referrerPolicy: { policy: 'no-referrer' },
+  referrerPolicy: { policy: 'same-origin' },
   frameguard: { action: 'deny' },
   xDnsPrefetchControl: false,
   xDownloadOptions: false,

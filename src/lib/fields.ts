@@ -89,7 +89,9 @@ export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX)
 
 /** Whether the text is an http or https URL: safe as a link. */
 export function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
 }
 
 /**

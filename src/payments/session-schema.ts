@@ -29,7 +29,7 @@ const channel = z.enum(CHANNELS);
 
 /** A page of the merchant's shop. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
-  .refine(isWebAddress, { error: 'must be an http or https address (https in live)' })
+  .refine(isWebAddress, { error: 'must be an http or https address (https in live) without a user name' })
   .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });
 
 const metadata = z

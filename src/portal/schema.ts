@@ -103,7 +103,8 @@ export const Security = z.object({
   recoveryCodesLeft: z.int(),
 });
 
-export const PasswordChange = z.strictObject({ currentPassword: password, newPassword: password });
+export const CurrentPassword = z.strictObject({ currentPassword: password });
+export const PasswordChange = CurrentPassword.extend({ newPassword: password });
 
 export const Profile = z.strictObject({
   name: nameOf(100).optional(),

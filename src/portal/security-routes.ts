@@ -63,13 +63,10 @@ function accountRoutes(deps: SecurityDeps): Route[] {
         const { email, name } = await findUser(deps.db, userId);
         ensureStrong(body.newPassword, [email, name]);
         const passwordHash = await hashPassword(body.newPassword);
-        const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user, tx) => {
-          if (!(await isPassword(user.passwordHash, body.currentPassword))) return false;
+        await withPassword(deps, { userId, at, ...body }, async (trx, user, tx) => {
           await replacePassword(trx, deps.keyRing, { user, passwordHash, at, keepSession: sessionId });
           await recordOwnChange(tx, request, 'password.change');
-          return true;
         });
-        if (!isRight) throw invalid('currentPassword', 'is wrong');
         return { message: 'Password changed. All other sessions have ended', data: null };
       },
     }),
@@ -113,23 +110,45 @@ function ensureStrong(password: string, about: readonly string[]): void {
 async function ensureCode(
   { runInTransaction }: SecurityDeps,
   of: { userId: string; at: Date },
-  check: Parameters<typeof checkLimited>[2],
+  check: Check,
 ): Promise<void> {
   if (await checkLimited(runInTransaction, of, check)) return;
   throw invalid('code', 'is wrong, or was used before: enter the next one that the app shows');
 }
 
+type Check = Parameters<typeof checkLimited>[2];
+
+/** Does `work` if the person's password is right. Throws VALIDATION_ERROR for a wrong one, RATE_LIMITED after too many. */
+async function withPassword(
+  { runInTransaction }: SecurityDeps,
+  { userId, at, currentPassword }: { userId: string; at: Date; currentPassword: string },
+  work: (...of: Parameters<Check>) => Promise<void>,
+): Promise<void> {
+  const isRight = await checkLimited(runInTransaction, { userId, at }, async (...of) => {
+    const [, { passwordHash }] = of;
+    if (!(await isPassword(passwordHash, currentPassword))) return false;
+    await work(...of);
+    return true;
+  });
+  if (!isRight) throw invalid('currentPassword', 'is wrong');
+}
+
 function appRoutes(deps: SecurityDeps): Route[] {
   const { keyRing } = deps;
   return [
-    writeRoute(`POST ${PATH}/two-factor`, {
+    readRoute(`POST ${PATH}/two-factor`, {
       ...PERSON,
       operationId: 'beginTwoFactor',
       summary: 'Get a secret for your authenticator app; it counts once a code of it was entered',
+      description: 'Needs your password: whoever found your session open could lock you out otherwise.',
+      body: schema.CurrentPassword,
       responses: { 201: schema.NewTwoFactor },
       errors: ['INVALID_STATE'],
-      handle: async ({ tx: { trx }, caller }) => {
-        const data = await beginTwoFactor(trx, keyRing, caller.userId);
+      handle: async ({ body, caller: { userId }, at }) => {
+        let data: Awaited<ReturnType<typeof beginTwoFactor>> | undefined;
+        await withPassword(deps, { userId, at, ...body }, async (trx) => {
+          data = await beginTwoFactor(trx, keyRing, userId);
+        });
         return { status: 201, message: 'Secret created', data };
       },
     }),

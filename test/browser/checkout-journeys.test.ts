@@ -64,6 +64,10 @@ describe('a customer on the checkout page', () => {
     const customer = await tab({ javaScriptEnabled: false });
     const { page } = customer;
     const session = await open(customer);
+    const posted: Promise<string | undefined>[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posted.push(request.allHeaders().then(({ origin }) => origin));
+    });
     await page.click('header a[lang=am]');
     expect(await page.locator('h1').innerText()).toContain('ይክፈሉ');
     await page.click('header a[lang=en]');
@@ -82,6 +86,9 @@ describe('a customer on the checkout page', () => {
     await page.click('a[href$="/cancel"]');
     await page.click('form[action$="/cancel"] button');
     expect(await page.locator('h1').innerText()).toBe('Payment cancelled');
+    // What tells older browsers' forms from those of other sites.
+    for (const origin of await Promise.all(posted)) expect(origin).toBe(server.url);
+    expect(posted.length).toBeGreaterThan(3);
     expect(await stateOfSession(server.database.db, other.sessionId)).toMatchObject({ session: 'CANCELLED' });
     expect(customer.problems).toEqual([]);
   });

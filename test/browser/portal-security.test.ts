@@ -1,5 +1,6 @@
 import { generate } from 'otplib';
 
+import { PASSWORD } from '../portal/portal.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('a person’s own account', () => {
@@ -11,6 +12,12 @@ describe('a person’s own account', () => {
     const tab = await portal.open('/test/security', { role: 'finance', expected: /status of 40[034]/ });
     const { page, problems, close } = tab;
     await page.click('button:text-is("Turn on")');
+    const password = page.locator('dialog input[type=password]');
+    await password.fill('not my password');
+    await page.click('dialog button:text-is("Go on")');
+    await page.waitForSelector('dialog >> text=This is not your present password.');
+    await password.fill(PASSWORD);
+    await page.click('dialog button:text-is("Go on")');
     await page.waitForSelector('dialog svg[role=img]');
     const secret = await page.locator('dialog code').first().innerText();
     const code = page.getByRole('textbox', { name: 'Code' });

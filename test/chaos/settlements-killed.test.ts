@@ -57,6 +57,9 @@ const SENDS_IN_FLIGHT = 10;
 /** The santim select the sandbox's behaviour: wait for operators, approve or reject after 5 s. */
 const AMOUNTS = { waits: 150.14, approved: 150, rejected: 150.13 } as const;
 
+/** A decision that died with its worker is repeated after its timeout of 30 s. */
+const ACTIVITY_REPEATED_MS = 60_000;
+
 let service: ChaosService;
 let merchant: ChaosMerchant;
 let requester: MerchantClient;
@@ -200,7 +203,7 @@ test('settlements of an API and a worker killed at random have exactly the effec
   const [yes, no] = bySandbox;
   const all = [...(await living), outcome(yes, ['approve']), outcome(no, ['reject'])];
   for (const { id, status } of all)
-    await until(`${id} to be ${status}`, async () => (await stateOf(id))['status'] === status);
+    await until(`${id} to be ${status}`, async () => (await stateOf(id))['status'] === status, ACTIVITY_REPEATED_MS);
   await untilQuiet(service, 45_000);
 
   for (const expected of all) await expectStateOf(expected);

@@ -59,7 +59,7 @@ describe('the hosted checkout page', () => {
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^ ]+; script-src 'sha256-[^ ]+; connect-src 'self'; .+frame-ancestors 'none'$/,
     );
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('cache-control')).toBe('no-store');
   });
 

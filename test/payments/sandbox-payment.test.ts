@@ -257,6 +257,7 @@ describe('paying in the sandbox over HTTP', () => {
       [{ currency: 'USD' }, 400, 'UNSUPPORTED_CURRENCY'],
       [{ checkoutOrderNo: 'a b' }, 400, 'VALIDATION_ERROR'],
       [{ successUrl: 'javascript:alert(1)' }, 400, 'VALIDATION_ERROR'],
+      [{ successUrl: 'https://abyssinia@shop.example.et/' }, 400, 'VALIDATION_ERROR'],
       [{ expiresInMinutes: 4 }, 400, 'VALIDATION_ERROR'],
       [{ extra: 1 }, 400, 'VALIDATION_ERROR'],
       [{ channels: ['MPESA'] }, 403, 'CHANNEL_NOT_AVAILABLE'],

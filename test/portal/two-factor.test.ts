@@ -14,7 +14,7 @@ type Person = Browser & { email: string };
 
 /** Turns two-factor on in a session. Codes of the next time step can be used after it. */
 async function enrol(person: Person): Promise<{ secret: string; recoveryCodes: string[] }> {
-  const begun = await person.send('POST', '/api/portal/security/two-factor');
+  const begun = await person.send('POST', BEGIN, PROVED);
   expect(begun.body.data.uri).toContain(`otpauth://totp/Meskot:${encodeURIComponent(person.email)}?secret=`);
   const { secret } = begun.body.data;
   const confirmed = await person.send('POST', '/api/portal/security/two-factor/confirm', {
@@ -24,13 +24,17 @@ async function enrol(person: Person): Promise<{ secret: string; recoveryCodes: s
   return { secret, recoveryCodes: confirmed.body.data.recoveryCodes };
 }
 
+const BEGIN = '/api/portal/security/two-factor';
+const PROVED = { body: { currentPassword: PASSWORD } };
 const OFF = '/api/portal/security/two-factor/off';
 const STEP_UP = '/api/portal/security/step-up';
 
 test('two-factor is on once a code of the app was entered, and the secret is stored encrypted', async () => {
   const person = await portal.signedIn(merchantId, 'owner');
   const wrong = { body: { code: '000000' } };
-  await person.send('POST', '/api/portal/security/two-factor');
+  const guess = await person.send('POST', BEGIN, { body: { currentPassword: 'Walls' } });
+  expect(guess.body.error.details).toEqual([{ field: 'currentPassword', issue: 'is wrong' }]);
+  await person.send('POST', BEGIN, PROVED);
   expect((await person.send('POST', '/api/portal/security/two-factor/confirm', wrong)).status).toBe(400);
   expect((await person.send('GET', '/api/portal/me')).body.data.twoFactor.enabled).toBe(false);
   const { secret, recoveryCodes } = await enrol(person);
@@ -47,7 +51,7 @@ test('two-factor is on once a code of the app was entered, and the secret is sto
     { email: person.email },
   );
   for (const planted of [secret, ...recoveryCodes]) expect(stored[0]?.text).not.toContain(planted);
-  expect((await person.send('POST', '/api/portal/security/two-factor')).body.error.code).toBe('INVALID_STATE');
+  expect((await person.send('POST', BEGIN, PROVED)).body.error.code).toBe('INVALID_STATE');
 });
 
 test('the sign-in asks for a code after the password; a code, a form and a recovery code are accepted once', async () => {

@@ -20,6 +20,7 @@ export const text = catalogue({
     'Then the password alone opens your account, and roles that need it lose live.',
     'ከዚያ በኋላ የይለፍ ቃሉ ብቻውን መለያዎን ይከፍታል፣ የሚያስፈልጋቸው ሚናዎችም እውነተኛውን ያጣሉ።',
   ],
+  goOn: ['Go on', 'ቀጥል'],
   scan: [
     'Scan this picture with an authenticator app, or type the secret into it. Then enter the code that the app shows.',
     'ይህን ምስል በማረጋገጫ መተግበሪያ ያንሱ፣ ወይም ሚስጥሩን ይጻፉበት። ከዚያ መተግበሪያው የሚያሳየውን ኮድ ያስገቡ።',

@@ -2,10 +2,12 @@ import { useState } from 'react';
 
 import { Badge } from '../badge.tsx';
 import { Button } from '../button.tsx';
+import { CallFailure } from '../call.ts';
 import { Code } from '../copy.tsx';
 import { Dialog } from '../dialog.tsx';
 import { Facts, Panel } from '../facts.tsx';
 import { Failed, Loaded } from '../feedback.tsx';
+import { TextField } from '../field.tsx';
 import { FormDialog, SecretDialog } from '../form.tsx';
 import { QrCode } from '../qr-code.tsx';
 import { CodeForm } from '../step-up-dialog.tsx';
@@ -20,10 +22,8 @@ const reload = (): void => location.reload();
 export function TwoFactor() {
   const security = useRead('GET /api/portal/security', {});
   const renew = useChange('POST /api/portal/security/recovery-codes');
-  const begin = useChange('POST /api/portal/security/two-factor');
-  const [isTurningOff, setTurningOff] = useState(false);
+  const [isTurning, setTurning] = useState<'on' | 'off' | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const failure = begin.error ?? renew.error;
   const renewCodes = (): void => renew.mutate({}, { onSuccess: ({ data }) => setCodes(data.recoveryCodes) });
   return (
     <Panel title={text.twoFactor}>
@@ -33,7 +33,7 @@ export function TwoFactor() {
           twoFactorSince === null ? (
             <div className="flex items-center gap-3">
               <Badge tone="warn">{text.off}</Badge>
-              <Button kind="primary" isBusy={begin.isPending} onClick={() => begin.mutate({})}>
+              <Button kind="primary" onClick={() => setTurning('on')}>
                 {text.turnOn}
               </Button>
             </div>
@@ -53,15 +53,15 @@ export function TwoFactor() {
                 <Button isBusy={renew.isPending} onClick={renewCodes}>
                   {text.newCodes}
                 </Button>
-                <Button onClick={() => setTurningOff(true)}>{text.turnOff}</Button>
+                <Button onClick={() => setTurning('off')}>{text.turnOff}</Button>
               </div>
             </>
           )
         }
       </Loaded>
-      {failure && <Failed error={failure} />}
-      {begin.data && !codes && <TurnOn {...begin.data.data} onClose={begin.reset} onCodes={setCodes} />}
-      {isTurningOff && <TurnOff onClose={() => setTurningOff(false)} />}
+      {renew.error && <Failed error={renew.error} />}
+      {isTurning === 'on' && !codes && <TurnOn onClose={() => setTurning(null)} onCodes={setCodes} />}
+      {isTurning === 'off' && <TurnOff onClose={() => setTurning(null)} />}
       {codes && (
         <SecretDialog
           title={text.codesTitle}
@@ -76,9 +76,38 @@ export function TwoFactor() {
   );
 }
 
-type TurnOnProps = { secret: string; uri: string; onClose: () => void; onCodes: (codes: readonly string[]) => void };
+type TurnOnProps = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
 
-function TurnOn({ secret, uri, onClose, onCodes }: TurnOnProps) {
+/** First the password, then a code of the app. */
+function TurnOn({ onClose, onCodes }: TurnOnProps) {
+  const begin = useChange('POST /api/portal/security/two-factor');
+  const [currentPassword, setPassword] = useState('');
+  if (begin.data) return <EnterCode {...begin.data.data} onClose={onClose} onCodes={onCodes} />;
+  const isWrong = begin.error instanceof CallFailure && begin.error.details.length > 0;
+  return (
+    <FormDialog
+      title={text.twoFactor}
+      action={text.goOn}
+      isDisabled={currentPassword === ''}
+      change={begin}
+      isErrorBeside={isWrong}
+      onSubmit={() => begin.mutate({ body: { currentPassword } })}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.currentPassword}
+        type="password"
+        autoComplete="current-password"
+        maxLength={256}
+        value={currentPassword}
+        error={isWrong ? text.wrongPassword : undefined}
+        onChange={({ target }) => setPassword(target.value)}
+      />
+    </FormDialog>
+  );
+}
+
+function EnterCode({ secret, uri, onClose, onCodes }: TurnOnProps & { secret: string; uri: string }) {
   const confirm = useChange('POST /api/portal/security/two-factor/confirm');
   const send = (code: string): void =>
     confirm.mutate({ body: { code } }, { onSuccess: ({ data }) => onCodes(data.recoveryCodes) });

@@ -21,7 +21,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ].join('; '),
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
+  'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };

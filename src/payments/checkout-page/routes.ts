@@ -199,7 +199,7 @@ async function sendSession(deps: PageDeps, ctx: Context, { visitor, session, ...
 
 /** To the page itself. */
 function seeOther(ctx: Context): void {
-  ctx.set({ 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' });
+  ctx.set({ 'Referrer-Policy': 'same-origin', 'Cache-Control': 'no-store' });
   ctx.redirect(`/checkout/${encodeURIComponent(ctx['params'].sessionId)}`);
   ctx.status = 303;
 }
