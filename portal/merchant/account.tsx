@@ -1,7 +1,7 @@
 import { Profile } from '../ui/account/profile.tsx';
 import { Security } from '../ui/account/security.tsx';
+import { Page } from '../ui/page.tsx';
 import { useMember } from './member.ts';
-import { Page } from './page.tsx';
 import { text } from './text.ts';
 
 /** The security of the person's own account. */

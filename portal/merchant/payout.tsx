@@ -8,10 +8,11 @@ import { Drawer } from '../ui/dialog.tsx';
 import { Section } from '../ui/facts.tsx';
 import { Loaded } from '../ui/feedback.tsx';
 import { FormDialog } from '../ui/form.tsx';
+import { birr } from '../ui/format.ts';
 import { Timeline } from '../ui/timeline.tsx';
 import { toast } from '../ui/toast.tsx';
 import { useMember } from './member.ts';
-import { birr, text } from './quote.tsx';
+import { text } from './quote.tsx';
 
 type Payout = {
   requestId: string;

@@ -1,7 +1,7 @@
 import { Note } from '../ui/badge.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { ApiMessage } from '../ui/feedback.tsx';
-import { formatBirr } from '../ui/format.ts';
+import { birr } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 
@@ -17,9 +17,6 @@ export const text = catalogue({
   keep: ['Keep it', 'ይቆይ'],
   timeline: ['Timeline', 'የጊዜ ቅደም ተከተል'],
 });
-
-/** Birr with its currency. */
-export const birr = (amount: number): string => `${formatBirr(amount)} ETB`;
 
 /** What a payout would cost, and why it would be rejected. */
 export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {

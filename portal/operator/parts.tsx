@@ -5,7 +5,6 @@ import { buttonStyle } from '../ui/button.tsx';
 import { Code } from '../ui/copy.tsx';
 import { BASES, environment } from '../ui/environment.ts';
 import { Section } from '../ui/facts.tsx';
-import { formatBirr } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
 import { Timeline } from '../ui/timeline.tsx';
 import type { AuditEntry } from './routes.ts';
@@ -64,10 +63,6 @@ export function MerchantLine({
     </>
   );
 }
-
-/** Birr with the currency; undefined and null: nothing. */
-export const birr = (amount: number | null | undefined): string | undefined =>
-  amount === null || amount === undefined ? undefined : `${formatBirr(amount)} ETB`;
 
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 

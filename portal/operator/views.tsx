@@ -4,7 +4,7 @@ import { lazy, Suspense, type ComponentType } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Skeleton } from '../ui/feedback.tsx';
-import { Page } from './page.tsx';
+import { Page } from '../ui/page.tsx';
 import { text } from './text.ts';
 
 /** Shows one resource of the API: its facts, its history and its commands. */

@@ -125,7 +125,16 @@ const whole = new Intl.NumberFormat(LOCALE);
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
 
 /** Birr with two decimals, without the currency. */
-export const formatBirr = (birr: number): string => money.format(birr);
+/** An amount as it stands in a column of amounts. */
+export const formatBirr = (amount: number): string => money.format(amount);
+const BIRR = { en: 'ETB', am: 'ብር' }[language];
+/** An amount with its currency; nothing for none. */
+export function birr(amount: number): string;
+export function birr(amount: number | null | undefined): string | undefined;
+export function birr(amount: number | null | undefined): string | undefined {
+  return amount === null || amount === undefined ? undefined : `${money.format(amount)} ${BIRR}`;
+}
+
 export const formatCount = (count: number): string => whole.format(count);
 export const formatShare = (share: number): string => percent.format(share);
 

@@ -7,6 +7,7 @@ import { text } from './frame-text.ts';
 import { Help, type KeyHelp } from './help.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { LanguageChoice } from './language-choice.tsx';
+import { Owner } from './page.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { StepUp } from './step-up-dialog.tsx';
@@ -77,7 +78,9 @@ export function Frame({ name, groups, home, keys, search, user, role, notice, ch
         <Sidebar isOpen={isMenuOpen} groups={groups} />
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 sm:p-5">
           {children}
-          <Outlet />
+          <Owner value={name}>
+            <Outlet />
+          </Owner>
           <StepUp />
         </main>
       </div>

@@ -11,10 +11,10 @@ import { Facts, Section } from '../../ui/facts.tsx';
 import { SearchFilter, useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
+import { Page } from '../../ui/page.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
 import { headers, useRead, type AuditedChange } from '../routes.ts';
 import { ACTIONS, text } from './text.ts';
 

@@ -5,16 +5,15 @@ import { Mono } from '../../ui/copy.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { ChoiceFilter } from '../../ui/filters.tsx';
-import { formatBirr } from '../../ui/format.ts';
+import { birr, formatBirr } from '../../ui/format.ts';
 import { Totals, type Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
+import { Page } from '../../ui/page.tsx';
 import type { Search } from '../../ui/search-params.ts';
 import { useSteadySums } from '../../ui/steady-list.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
-import { birr } from '../quote.tsx';
 import { useRead, type MovementRow } from '../routes.ts';
 import { ENTRIES_OF, KINDS, text } from './text.ts';
 

@@ -10,11 +10,11 @@ import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { formatInstant } from '../../ui/format.ts';
+import { Page } from '../../ui/page.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
 import { useChange, useRead, type BankAccount } from '../routes.ts';
 import { text } from './text.ts';
 

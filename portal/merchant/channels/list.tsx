@@ -8,9 +8,9 @@ import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { Switch } from '../../ui/field.tsx';
 import { formatInstant } from '../../ui/format.ts';
 import { language } from '../../ui/language.ts';
+import { Page } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
 import { useChange, useRead, type Channel } from '../routes.ts';
 import { text } from './text.ts';
 

@@ -4,8 +4,8 @@ import { useState, type FormEvent } from 'react';
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Field, TextField } from '../../ui/field.tsx';
+import { Page } from '../../ui/page.tsx';
 import { text as kit } from '../../ui/text.ts';
-import { Page } from '../page.tsx';
 import { FINDINGS, text } from './signature-text.ts';
 import { findMistake, type Finding } from './signature.ts';
 

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
 import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
-import { formatBirr } from '../../ui/format.ts';
+import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { StatusBadge } from '../../ui/transaction-state.tsx';
 import { useRead, type TransactionRow } from '../routes.ts';
@@ -20,7 +20,7 @@ export function Arrival({ transaction }: { transaction: TransactionRow }) {
   return (
     <>
       <p className="flex flex-wrap items-center gap-2">
-        <code className="font-mono">{checkoutOrderNo}</code> {formatBirr(amount)} ETB <StatusBadge status={status} />
+        <code className="font-mono">{checkoutOrderNo}</code> {birr(amount)} <StatusBadge status={status} />
         <Time at={createdAt} />
       </p>
       {isUnsent ? (

@@ -1,4 +1,4 @@
-import { formatBirr, formatCount, formatDay } from '../../ui/format.ts';
+import { birr, formatBirr, formatCount, formatDay } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import type { PaymentSeries } from '../routes.ts';
 import { text } from './text.ts';
@@ -32,7 +32,7 @@ export function Bars({ series, label }: { series: Interval[]; label: string }) {
               height={Math.max(height, 1)}
               fill="currentColor"
             >
-              <title>{`${formatDay(startDate)}: ${formatBirr(total.gross)} ETB`}</title>
+              <title>{`${formatDay(startDate)}: ${birr(total.gross)}`}</title>
             </rect>
           );
         })}

@@ -1,8 +1,7 @@
 import { Empty, Loaded } from '../../ui/feedback.tsx';
-import { formatBirr, formatCount } from '../../ui/format.ts';
+import { birr, formatBirr, formatCount } from '../../ui/format.ts';
 import { List, Totals, type Column } from '../../ui/list.tsx';
 import { listOf } from '../../ui/search-params.ts';
-import { birr } from '../quote.tsx';
 import { useRead, type ReportSummary } from '../routes.ts';
 import { text } from './text.ts';
 import { STATUSES, type WantedReport } from './wanted.ts';

@@ -9,9 +9,9 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
+import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
 import { useRead, type Key, type LoggedCall } from '../routes.ts';
 import { text } from './text.ts';
 

@@ -7,12 +7,12 @@ import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { formatBirr } from '../../ui/format.ts';
+import { birr } from '../../ui/format.ts';
+import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { paymentFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
-import { Page } from '../page.tsx';
 import { useRead, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
 import { History } from './history.tsx';
@@ -66,7 +66,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
-        <span className="text-2xl font-semibold tabular-nums">{formatBirr(transaction.amount)} ETB</span>
+        <span className="text-2xl font-semibold tabular-nums">{birr(transaction.amount)}</span>
         <StatusBadge status={transaction.status} />
       </div>
       {failure && (
@@ -104,8 +104,6 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
     </>
   );
 }
-
-const birr = (amount: number | undefined) => amount !== undefined && `${formatBirr(amount)} ETB`;
 
 function PaymentFacts({ transaction }: { transaction: TransactionWithTimeline }) {
   const { fee, feeTax, netAmount, receivedAmount, providerReference, completedAt } = transaction;

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
 import { Section } from '../../ui/facts.tsx';
 import { Failed } from '../../ui/feedback.tsx';
-import { formatBirr } from '../../ui/format.ts';
+import { birr, formatBirr } from '../../ui/format.ts';
 import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { KINDS } from '../../ui/transaction-state.tsx';
@@ -93,7 +93,7 @@ function detailText(detail: Record<string, unknown>): string {
   return Object.entries(detail)
     .filter(([name, value]) => name !== 'attemptId' && value !== false && value !== undefined)
     .map(([name, value]) =>
-      name.endsWith('Santim') ? `${name.slice(0, -6)} ${formatBirr(Number(value) / 100)} ETB` : String(value),
+      name.endsWith('Santim') ? `${name.slice(0, -6)} ${birr(Number(value) / 100)}` : String(value),
     )
     .join(' · ');
 }

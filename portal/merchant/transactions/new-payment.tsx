@@ -9,7 +9,7 @@ import { issueOf } from '../../ui/error-text.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { formatBirr } from '../../ui/format.ts';
+import { birr } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import { QrCode } from '../../ui/qr-code.tsx';
 import { text as kit } from '../../ui/text.ts';
@@ -109,7 +109,7 @@ function Created({ session }: { session: CreatedSession }) {
     <div className="flex flex-col gap-4">
       <Facts
         rows={{
-          [text.amount]: `${formatBirr(amount)} ETB`,
+          [text.amount]: birr(amount),
           [text.status]: (
             <span role="status">
               <StatusBadge status={status} />

@@ -1,10 +1,11 @@
 import type { Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
+import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { CancelPayout, PayoutDrawer } from '../payout.tsx';
-import { birr, text as shared } from '../quote.tsx';
+import { text as shared } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
 import { Decision } from './second-person.tsx';
 import { text } from './text.ts';

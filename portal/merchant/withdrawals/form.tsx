@@ -6,8 +6,9 @@ import { Note } from '../../ui/badge.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { Choice, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
+import { birr } from '../../ui/format.ts';
 import { toast } from '../../ui/toast.tsx';
-import { birr, Price, typedBirr } from '../quote.tsx';
+import { Price, typedBirr } from '../quote.tsx';
 import { useChange, useRead } from '../routes.ts';
 import { text } from './text.ts';
 

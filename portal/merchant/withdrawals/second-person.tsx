@@ -5,10 +5,11 @@ import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
+import { birr } from '../../ui/format.ts';
 import { toast } from '../../ui/toast.tsx';
 import { destinationText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
-import { birr, typedBirr } from '../quote.tsx';
+import { typedBirr } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalPolicy, type WithdrawalRow } from '../routes.ts';
 import { text } from './text.ts';
 

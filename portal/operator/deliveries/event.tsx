@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 
 import { Empty, Loaded } from '../../ui/feedback.tsx';
-import { Page } from '../page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';

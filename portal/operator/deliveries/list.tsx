@@ -3,7 +3,7 @@ import { DELIVERY_TEXTS } from '../../ui/delivery-status.ts';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ViewDrawer } from '../views.tsx';

@@ -7,9 +7,9 @@ import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { ETHIOPIAN_LOCALE, formatEthiopianDay, formatMonth } from '../../ui/format.ts';
 import { catalogue, language } from '../../ui/language.ts';
+import { Page } from '../../ui/page.tsx';
 import { Day } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Page } from '../page.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type Holiday } from '../routes.ts';
 

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { formatBirr, formatCount } from '../../ui/format.ts';
+import { birr, formatBirr, formatCount } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Actions, birr } from '../parts.tsx';
+import { Actions } from '../parts.tsx';
 import { useRead, type FeeRule, type LimitRule } from '../routes.ts';
 import { text } from './text.ts';
 

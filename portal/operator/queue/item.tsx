@@ -1,11 +1,11 @@
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { formatDuration } from '../../ui/format.ts';
+import { birr, formatDuration } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import type { CommandName } from '../commands.ts';
 import { useOperator } from '../operator.ts';
-import { Actions, birr, RecordFacts } from '../parts.tsx';
+import { Actions, RecordFacts } from '../parts.tsx';
 import type { WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ViewOf, type ViewKind } from '../views.tsx';

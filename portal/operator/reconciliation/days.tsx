@@ -8,11 +8,11 @@ import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { FilterBar, useFilters, type Filter } from '../../ui/filter-bar.tsx';
-import { formatCount, formatDay } from '../../ui/format.ts';
+import { birr, formatCount, formatDay } from '../../ui/format.ts';
+import { Page } from '../../ui/page.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Page } from '../page.tsx';
-import { Actions, birr } from '../parts.tsx';
+import { Actions } from '../parts.tsx';
 import { useRead, type ReconciledDay } from '../routes.ts';
 import { RESULTS, text } from './text.ts';
 
