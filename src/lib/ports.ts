@@ -30,10 +30,11 @@ let lastOffered = randomInt(OFFERED.from, OFFERED.below);
  * one of those could occupy it before its server listens, also a client that connects to itself while no server does.
  */
 export async function anyFreePort(): Promise<number> {
-  do {
+  for (;;) {
     lastOffered = lastOffered + 1 < OFFERED.below ? lastOffered + 1 : OFFERED.from;
-  } while (!(await isPortFree(lastOffered)));
-  return lastOffered;
+    const port = lastOffered;
+    if (await isPortFree(port)) return port;
+  }
 }
 
 /** Listens on a port and stops at once. Rejects when it is taken. */

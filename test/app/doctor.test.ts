@@ -226,8 +226,8 @@ test('a folder that cannot be written to, a full disk and a proxy that is away a
   });
 }, 30_000);
 
-test('the egress proxy is tried by a connection to a provider, and what it answers is named', async () => {
-  const { host } = new URL(stage.settings['CBE_BIRR_BASE_URL'] ?? '');
+test('the egress proxy is tried by a connection to our public address, and what it answers is named', async () => {
+  const { host } = new URL(stage.settings['PUBLIC_BASE_URL'] ?? '');
   let answer = '200 OK';
   const asked: (string | undefined)[] = [];
   const proxy = createServer().on('connect', ({ url }, client) => {
@@ -243,7 +243,8 @@ test('the egress proxy is tried by a connection to a provider, and what it answe
   expect(await examine(url)).toMatchObject({ status: 'ok', found: `It connects webhooks, here to ${host}.` });
   for (const [status, kind, next] of [
     ['407 Who', 'wrong', /the user and the password in EGRESS_PROXY_URL/],
-    ['403 No', 'wrong', /allows CONNECT/],
+    ['403 No', 'warning', /allows CONNECT/],
+    ['405 Not here', 'wrong', /is a proxy/],
     ['502 Away', 'warning', /reaches 127\.0\.0\.1/],
   ] as const) {
     answer = status;

@@ -29,6 +29,12 @@ describe('choosing a port', () => {
   let taken: Server | undefined;
   afterEach(() => new Promise((resolve) => (taken ? taken.close(resolve) : resolve(undefined))));
 
+  test('free ports that are chosen at the same time differ, and are below those of outgoing connections', async () => {
+    const ports = await Promise.all(Array.from({ length: 20 }, () => anyFreePort()));
+    expect(new Set(ports).size).toBe(20);
+    expect(Math.max(...ports)).toBeLessThan(32_768);
+  });
+
   test('a free port is allocated as wanted, and again once released', async () => {
     const port = await anyFreePort();
     for (const _ of [1, 2]) {

@@ -49,17 +49,16 @@ export async function checkEgress({ config, clock }: DoctorParts): Promise<Findi
   return [...proxy, ...(await check('name servers', () => checkNames(config.PUBLIC_BASE_URL)))];
 }
 
-/** A connection through the proxy, as webhooks make it: to the service of a live provider, or else to our own address. */
+/** A connection through the proxy, as webhooks make it: to our own public address. */
 async function checkProxy(
-  { EGRESS_PROXY_URL: proxyUrl, PUBLIC_BASE_URL: publicUrl, liveProviders }: Config,
+  { EGRESS_PROXY_URL: proxyUrl, PUBLIC_BASE_URL: publicUrl }: Config,
   now: Date,
 ): Promise<Result | null> {
   if (proxyUrl === undefined) return null;
   const server = serverOf(proxyUrl, 'EGRESS_PROXY_URL');
   const certificate = proxyUrl.startsWith('https:') ? await checkCertificate(server, { now }) : null;
   if (certificate?.status === 'wrong') return certificate;
-  const { endpoint } = Object.values(liveProviders).find((provider) => provider.endpoint) ?? {};
-  const { host, port } = targetOf(new URL(endpoint?.baseUrl ?? publicUrl));
+  const { host, port } = targetOf(new URL(publicUrl));
   const target = `${host}:${port}`;
   // Of an unknown name the service's own line has the error.
   const found = await lookup(host).catch(() => null);
@@ -77,6 +76,7 @@ function ofProxyError(error: unknown, server: Server, target: string): Result {
   if (status === undefined) return ofNetworkFailure(codeOf(error), server);
   const found = `${server.host}:${server.port} does not connect to ${target} (status ${status}).`;
   if (status === 407) return wrong(found, `Check the user and the password in ${server.setting}.`);
+  if (status === 403) return warning(found, 'Check that it allows CONNECT to the servers of merchants.');
   if (status >= 500) return warning(found, `Check whether the proxy reaches ${target} and the internet.`);
   return wrong(found, `Check that ${server.setting} is a proxy, and that it allows CONNECT to the internet.`);
 }
