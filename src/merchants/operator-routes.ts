@@ -52,6 +52,7 @@ function merchantRoutes({ db }: Deps): Route[] {
     operatorReadRoute('GET /api/ops/merchants/:merchantId/users', {
       operationId: 'opsListMerchantUsers',
       summary: "List a merchant's users, by name",
+      permission: 'kyc.review',
       params: MerchantParams,
       responses: { 200: z.array(schema.Member) },
       handle: async ({ params: { merchantId } }) => {

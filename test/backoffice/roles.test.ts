@@ -41,6 +41,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsResendDeliveries: SUPPORT,
   opsGetResendJob: EVERYBODY,
   opsCancelResendJob: SUPPORT,
+  opsListMerchantUsers: SUPPORT,
   opsGetKyc: SUPPORT,
   opsGetKycDocument: SUPPORT,
   opsReviewKyc: SUPPORT,

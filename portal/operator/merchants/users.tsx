@@ -2,6 +2,7 @@ import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useOperator } from '../operator.ts';
 import { useRead, type MerchantUser } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -15,10 +16,11 @@ const COLUMNS: readonly Column<MerchantUser>[] = [
 
 /** The people who may sign in to the portal for a merchant. */
 export function Users({ merchantId }: { merchantId: string }) {
+  const { whyNot } = useOperator();
   const query = useRead('GET /api/ops/merchants/:merchantId/users', { params: { merchantId } });
   return (
     <Section title={text.users}>
-      <Loaded query={query} skeletonRows={2}>
+      <Loaded query={query} skeletonRows={2} whyNot={whyNot('kyc.review')}>
         {({ data: users }) =>
           users.length === 0 ? (
             <p className="text-quiet">{text.noUsers}</p>
