@@ -151,6 +151,7 @@ test('each number of the balance opens the entries that it is the sum of', async
   await page.waitForSelector('dialog >> text=Abebe Bikila');
   await page.click('dialog >> text=Entries of the balance');
   await page.waitForSelector('text=/Entries of wd_.* only/');
+  await page.locator('tbody tr').nth(1).waitFor();
   expect(await page.locator('tbody tr').count()).toBe(2);
   await close();
 }, 60_000);
