@@ -2,7 +2,7 @@ import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-qu
 import { useEffect, useSyncExternalStore } from 'react';
 
 import type { ChangeKind } from '../../src/portal/changes.ts';
-import { onSignedOut } from '../ui/call.ts';
+import { onSessionEnded } from '../ui/call.ts';
 import { headers } from './routes.ts';
 
 /** What the routes below these paths return changes with a resource of the kind. */
@@ -158,7 +158,7 @@ function startLive(client: QueryClient): void {
       const startedAt = Date.now();
       goneSince ??= startedAt;
       const status = await readStream({ onOpen, onChanges });
-      if (status === 401) return onSignedOut();
+      if (status === 401) return onSessionEnded();
       // Live is not open to this person yet.
       if (status === 400 || status === 403) {
         goneSince = null;

@@ -68,10 +68,21 @@ export function failureOf(response: Response | null, envelope: Envelope): CallFa
   });
 }
 
-/** Leads to the sign-in page, and from there back here. */
-export function onSignedOut(): void {
-  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+let isLeaving = false;
+addEventListener('pageshow', () => (isLeaving = false));
+
+/** Once: what else the page reads meanwhile is refused too, and must not lead elsewhere. */
+function leaveFor(address: string): void {
+  if (!isLeaving) location.assign(address);
+  isLeaving = true;
 }
+
+/** Leads to the sign-in page, and from there back here. */
+export const onSessionEnded = (): void =>
+  leaveFor(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+
+/** Leads to the sign-in page after the person has signed out. */
+export const onSignedOut = (): void => leaveFor('/sign-in');
 
 const ATTENDED_MS = 60_000;
 
@@ -105,7 +116,7 @@ export function createCall<Routes extends RouteTable>(ofEvery: HeadersInit) {
     });
     const envelope = await response.json().catch(() => null);
     if (response.ok && envelope !== null) return envelope;
-    if (response.status === 401) onSignedOut();
+    if (response.status === 401) onSessionEnded();
     const failure = failureOf(response, envelope);
     if (failure.code === 'STEP_UP_REQUIRED' && (await askForCode())) return call(endpoint, input);
     throw failure;

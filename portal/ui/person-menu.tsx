@@ -1,5 +1,8 @@
-import { useChange } from './account/routes.ts';
+import { useMutation } from '@tanstack/react-query';
+
+import { call } from './account/routes.ts';
 import { Button } from './button.tsx';
+import { onSignedOut } from './call.ts';
 import { Facts } from './facts.tsx';
 import { failureText } from './feedback.tsx';
 import { text } from './frame-text.ts';
@@ -31,14 +34,16 @@ export function PersonMenu({ user, role }: Props) {
 
 /** Ends the session and leaves for the sign-in page. */
 export function SignOutButton() {
-  const change = useChange('POST /api/portal/sign-out');
-  const onSuccess = (): void => {
-    sessionStorage.clear();
-    location.assign('/sign-in');
-  };
+  const change = useMutation({
+    mutationFn: () => call('POST /api/portal/sign-out', { body: {} }),
+    onSuccess: () => {
+      sessionStorage.clear();
+      onSignedOut();
+    },
+  });
   return (
     <>
-      <Button onClick={() => change.mutate({ body: {} }, { onSuccess })} isBusy={change.isPending}>
+      <Button onClick={() => change.mutate()} isBusy={change.isPending}>
         {text.signOut}
       </Button>
       {change.error !== null && <p role="alert">{failureText(change.error)}</p>}

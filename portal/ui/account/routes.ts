@@ -24,4 +24,4 @@ type Routes = {
   'POST /api/portal/sign-out': null;
 };
 
-export const { useRead, useChange } = createCalls<Routes>();
+export const { call, useRead, useChange } = createCalls<Routes>();
