@@ -24,6 +24,9 @@ import { ofNetworkFailure, serverOf } from './reach.ts';
 
 const DATABASE_URL = 'DATABASE_URL';
 
+/** Each try has 1 s (lib/db.ts): a machine that is busy needs more. */
+const TRIES_MAX = 3;
+
 /**
  * PostgreSQL: the connection, and over it the schema, the role, the clock, merchants' own accounts on these channels and, in
  * production, the absence of demo data.
@@ -50,13 +53,17 @@ export async function checkDatabase(parts: DoctorParts, channels: readonly LiveC
 }
 
 async function connect(db: Database, url: string): Promise<Result> {
-  try {
-    const row = await first<{ version: string }>(db, "SELECT current_setting('server_version') AS version");
-    return ok(`PostgreSQL ${row?.version} at ${placeOf(url)}.`);
-  } catch (error) {
-    return ofDatabaseError(error, url);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const row = await first<{ version: string }>(db, "SELECT current_setting('server_version') AS version");
+      return ok(`PostgreSQL ${row?.version} at ${placeOf(url)}.`);
+    } catch (error) {
+      if (!isLate(error) || tries === TRIES_MAX) return ofDatabaseError(error, url);
+    }
   }
 }
+
+const isLate = (error: unknown): boolean => isNativeError(error) && /timeout|timed out/i.test(error.message);
 
 /** By PostgreSQL's codes. */
 const REJECTIONS: Readonly<Record<string, readonly [string, string]>> = {
@@ -73,9 +80,8 @@ function ofDatabaseError(error: unknown, url: string): Result {
   const rejection = REJECTIONS[code];
   if (rejection) return wrong(`PostgreSQL at ${placeOf(url)} ${rejection[0]}.`, rejection[1]);
   if (!URL.canParse(url)) return wrong(`The database cannot be reached (${code}).`, `Check ${DATABASE_URL}.`);
-  const isLate = isNativeError(error) && /timeout|timed out/i.test(error.message);
   const server = serverOf(url, DATABASE_URL);
-  return ofNetworkFailure(isLate ? 'TIMEOUT' : code, { ...server, port: server.port || 5_432 });
+  return ofNetworkFailure(isLate(error) ? 'TIMEOUT' : code, { ...server, port: server.port || 5_432 });
 }
 
 /** Without the user and the password. */
