@@ -47,7 +47,7 @@ export type FilterState = {
   /** Changes filters, and shows the first page. */
   change: (changes: Search) => void;
   /** Sets these filters and clears the others. */
-  only: (changes: Search) => void;
+  reset: (changes: Search) => void;
   /** Closes the open row. */
   close: () => void;
 };
@@ -89,7 +89,7 @@ export function useFilters(filters: readonly Filter[]): FilterState {
     isFiltered: names.some((name) => chosen[name] !== undefined),
     go,
     change,
-    only: (changes) => change({ ...without(names), ...changes }),
+    reset: (changes) => change({ ...without(names), ...changes }),
     close: () => go({ open: undefined }),
   };
 }
@@ -109,7 +109,7 @@ export function FilterBar({ state, values, children }: BarProps) {
         <OneFilter key={filter.kind + namesOf(filter)[0]} filter={filter} state={state} values={values} />
       ))}
       {state.isFiltered && (
-        <Button kind="plain" icon="close" onClick={() => state.only({})}>
+        <Button kind="plain" icon="close" onClick={() => state.reset({})}>
           {text.clearFilters}
         </Button>
       )}

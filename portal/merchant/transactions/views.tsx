@@ -44,7 +44,7 @@ export function ViewMenu({ state }: { state: FilterState }) {
         <Views
           state={state}
           onOpen={(filter) => {
-            state.only({ sort: undefined, ...filter });
+            state.reset({ sort: undefined, ...filter });
             close();
           }}
         />
