@@ -77,7 +77,7 @@ export function returnPage(kind: Return, { orderNo, state, language }: ReturnVie
       <p class="quiet">${texts.truth}</p>
       <a class="button" href="/">${texts.back}</a>
     </div>`;
-  return page({ language, title: texts[kind], body });
+  return page({ language, title: texts[kind], body, query: { checkoutOrderNo: orderNo } });
 }
 
 type ReturnView = { orderNo: string; state: OrderState | undefined; language: Language };
@@ -95,11 +95,15 @@ export function problemPage(problem: string, language: Language): string {
   const body = html`<h1>${texts.problem}</h1>
     <p>${problem}</p>
     <a class="button" href="/">${texts.back}</a>`;
-  return page({ language, title: texts.problem, body });
+  return page({ language, title: texts.problem, body, path: '/' });
 }
 
-function page({ language, title, body }: { language: Language; title: string; body: Html }): string {
+type Page = { language: Language; title: string; body: Html; path?: string; query?: Record<string, string> };
+
+/** `path`, its own unless given, and `query` are those of the link to the other language. */
+function page({ language, title, body, path = '', query = {} }: Page): string {
   const [texts, other] = [TEXTS[language], language === 'en' ? 'am' : 'en'];
+  const inOther = new URLSearchParams({ ...query, lang: other }).toString();
   return html`<!doctype html>
     <html lang="${language}">
       <head>
@@ -113,7 +117,7 @@ function page({ language, title, body }: { language: Language; title: string; bo
       <body>
         <header>
           <a class="name" href="/">${texts.shop}</a>
-          <a href="?lang=${other}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>
+          <a href="${path}?${inOther}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>
         </header>
         <main>${body}</main>
       </body>
