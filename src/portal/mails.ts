@@ -16,7 +16,7 @@ export function invitationMail(
   if (language === 'am') {
     return {
       subject: `የ${merchantName} ግብዣ በMeskot`,
-      text: `${inviterName} በMeskot ላይ ወደ ${merchantName} (${role}) ጋብዘውዎታል።\n\nግብዣውን በ3 ቀናት ውስጥ በዚህ ሊንክ ይቀበሉ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሰራል።`,
+      text: `${inviterName} በMeskot ላይ ወደ ${merchantName} (${role}) ጋብዘውዎታል።\n\nግብዣውን በ3 ቀናት ውስጥ በዚህ ሊንክ ይቀበሉ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሠራል።`,
     };
   }
   return {
@@ -45,7 +45,7 @@ const SECURITY_TEXTS = {
   },
   twoFactorOff: {
     en: 'Two-factor authentication was turned off for your account.',
-    am: 'በአካውንትዎ ላይ ያለው ባለሁለት ደረጃ ማረጋገጫ ጠፍቷል።',
+    am: 'በአካውንትዎ ላይ ያለው ሁለት ደረጃ ማረጋገጫ ጠፍቷል።',
   },
 };
 
@@ -69,7 +69,7 @@ export function signUpMail(language: Language, link: string | null, signInLink: 
     const text =
       link === null
         ? `ይህ አድራሻ በMeskot ላይ አካውንት አለው። ይግቡ፦\n${signInLink}`
-        : `አካውንትዎን በ24 ሰዓታት ውስጥ በዚህ ሊንክ ይክፈቱ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሰራል።`;
+        : `አካውንትዎን በ24 ሰዓታት ውስጥ በዚህ ሊንክ ይክፈቱ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሠራል።`;
     return { subject: 'የMeskot አካውንትዎ', text };
   }
   const text =

@@ -223,7 +223,7 @@ describe('invitations', () => {
   const linkTo = async (email: string): Promise<string> => {
     const mails = await openBrowser(service.consoleUrl).send('GET', '/dev/mail');
     const of = mails.text.split('<article>').find((mail) => mail.includes(email)) ?? '';
-    return /http[^\s<]+/.exec(of)?.[0].slice(service.consoleUrl.length).replaceAll('&amp;', '&') ?? '';
+    return /http[^\s<"]+/.exec(of)?.[0].slice(service.consoleUrl.length).replaceAll('&amp;', '&') ?? '';
   };
 
   test('an invited operator sets a password by the mailed link, once, and then an authenticator app', async () => {

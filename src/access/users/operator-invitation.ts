@@ -40,7 +40,7 @@ The link works once. You then set up an authenticator app, which every sign-in n
 የMeskot ኦፕሬተር ሆነዋል። የይለፍ ቃልዎን በ3 ቀናት ውስጥ በዚህ ሊንክ ያስገቡ፦
 ${link}
 
-ሊንኩ አንድ ጊዜ ብቻ ይሰራል። ከዚያ ለእያንዳንዱ መግቢያ የሚያስፈልገውን የማረጋገጫ መተግበሪያ ያዘጋጃሉ።`;
+ሊንኩ አንድ ጊዜ ብቻ ይሠራል። ከዚያ ለእያንዳንዱ መግቢያ የሚያስፈልገውን የማረጋገጫ መተግበሪያ ያዘጋጃሉ።`;
 
 const signInText = (link: string): string => `You are an operator of Meskot. Sign in with your account of this address:
 ${link}

@@ -23,6 +23,18 @@ const POLICY = [
 export const PAGE_HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-store' };
 
 export const STYLE_PATH = '/sign-in.css';
+export const SCRIPT_PATH = '/sign-in.js';
+
+/** A form is sent once: of a double click, the second request would hide what the first one shows, such as a key. */
+export const SCRIPT = `
+addEventListener('submit', (event) => {
+  if (event.target.dataset.isSent) event.preventDefault();
+  event.target.dataset.isSent = true;
+});
+addEventListener('pageshow', () => {
+  for (const form of document.forms) delete form.dataset.isSent;
+});
+`;
 
 type Page = { status?: number; title: string; body: Html; isWide?: boolean };
 
@@ -35,6 +47,11 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
   const other = language === 'en' ? 'am' : 'en';
   const query = new URLSearchParams({ ...ctx.query, lang: other });
   const texts = textsFor(ctx);
+  // The address of a form's result does not lead to that result again.
+  const otherLanguage =
+    ctx.method === 'POST'
+      ? null
+      : html`<a href="?${query.toString()}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>`;
   const name = isConsole(ctx) ? `Meskot · ${texts.console}` : 'Meskot';
   ctx.status = status;
   ctx.set(PAGE_HEADERS);
@@ -47,12 +64,13 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
         <meta name="robots" content="noindex" />
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${STYLE_PATH}" />
+        <script src="${SCRIPT_PATH}" defer></script>
         <title>${title} – ${name}</title>
       </head>
       <body class="${isConsole(ctx) ? 'console' : ''}">
         <header>
           <span>${name}</span>
-          <a href="?${query.toString()}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>
+          ${otherLanguage}
         </header>
         <main class="${isWide ? 'wide' : ''}">
           <h1>${title}</h1>

@@ -4,6 +4,7 @@ import { PASSWORD_CHARACTERS, passwordIssue } from '../../access/users/passwords
 import { emailText } from '../../lib/fields.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { field, sendPage } from './layout.ts';
+import { SIGN_IN_PATH } from './session.ts';
 import { textsFor } from './translations.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
@@ -47,5 +48,7 @@ export function sendNotice(ctx: Context, text: 'linkSent' | 'passwordChanged', m
 /** For a link that was used, has expired or never existed. */
 export function sendOutdated(ctx: Context): void {
   const texts = textsFor(ctx);
-  sendPage(ctx, { status: 404, title: texts.outdatedTitle, body: html`<p>${texts.outdated}</p>` });
+  const body = html`<p>${texts.outdated}</p>
+    <p><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`;
+  sendPage(ctx, { status: 404, title: texts.outdatedTitle, body });
 }

@@ -9,7 +9,7 @@ import { listMails } from '../../outbox/mail.ts';
 import { createNoticeWriter } from '../notices.ts';
 import { addInvitation, addSignUp } from './accounts.ts';
 import { addEnrolment, addOperatorInvitation } from './enrolment.ts';
-import { PAGE_HEADERS, problem, sendPage, STYLE_PATH } from './layout.ts';
+import { PAGE_HEADERS, problem, SCRIPT, SCRIPT_PATH, sendPage, STYLE_PATH } from './layout.ts';
 import { addReset } from './reset.ts';
 import { seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
 import { addSignIn } from './sign-in.ts';
@@ -47,6 +47,11 @@ export function createSignInPages(deps: PageDeps): Router {
     ctx.type = 'text/css';
     ctx.body = STYLE;
   });
+  router.get(SCRIPT_PATH, (ctx) => {
+    ctx.set('Cache-Control', 'public, max-age=3600');
+    ctx.type = 'text/javascript';
+    ctx.body = SCRIPT;
+  });
   addSignIn(router, deps);
   addReset(router, deps);
   if (audience === 'portal') {
@@ -70,7 +75,8 @@ function addMailbox(router: Router, { db, keyRing, site }: PageDeps): void {
         html`<article>
           <h2>${subject}</h2>
           <p class="quiet">${recipient} · ${createdAt.toISOString()}</p>
-          <pre>${text}</pre>
+          <pre>
+${text.split(/(https?:[/][/]\S+)/).map((part, index) => (index % 2 === 1 ? html`<a href="${part}">${part}</a>` : html`${part}`))}</pre>
         </article>`,
     )}`;
     sendPage(ctx, { title: `${textsFor(ctx).mails} (${mails.length})`, body, isWide: true });
