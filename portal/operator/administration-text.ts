@@ -32,7 +32,7 @@ export const text = catalogue({
   closed: ['banks are closed', 'ባንኮች ዝግ ናቸው'],
   memorial: ['banks are open', 'ባንኮች ክፍት ናቸው'],
   confirmed: ['Its day is confirmed', 'ቀኑ ተረጋግጧል'],
-  active: ['It counts', 'ይቆጠራል'],
+  active: ['Counts as a holiday', 'ይቆጠራል'],
   change: ['Change', 'ቀይር'],
   remove: ['Remove', 'አስወግድ'],
   holidayHelp: ['The expected days of open settlements are computed again.', 'የክፍት ዝውውሮች የሚጠበቁ ቀናት እንደገና ይሰላሉ።'],

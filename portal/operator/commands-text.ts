@@ -73,7 +73,7 @@ export const text = catalogue({
     'ቁልፎቹ በ5 ሰከንድ ውስጥ ይታገዳሉ፤ የክፍያ ገጾቹ ክፍያ አይቀበሉም።',
   ],
   resume: ['Resume', 'እገዳ አንሳ'],
-  closeIt: ['Close it', 'ዝጋ'],
+  closeIt: ['Close the discrepancy', 'ዝጋ'],
   run: ['Compare again', 'እንደገና አመሳክር'],
   day: ['Day', 'ቀን'],
   channel: ['Channel', 'የክፍያ መንገድ'],

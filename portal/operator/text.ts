@@ -2,8 +2,8 @@ import { catalogue } from '../ui/language.ts';
 
 /** The texts of the shell, and those that many screens share. */
 export const text = catalogue({
-  console: ['Meskot console', 'የሜስኮት ኮንሶል'],
-  findLabel: ['Id, order number, phone, merchant, host', 'መለያ፣ የትእዛዝ ቁጥር፣ ስልክ፣ ነጋዴ፣ አገልጋይ'],
+  console: ['Meskot console', 'የመስኮት ኮንሶል'],
+  findLabel: ['Id, order number, phone, merchant, host', 'መለያ፣ የትዕዛዝ ቁጥር፣ ስልክ፣ ነጋዴ፣ አገልጋይ'],
   keyFind: ['Find anything', 'ማንኛውንም ነገር ፈልግ'],
   webhooks: ['Webhooks', 'ዌብሁኮች'],
   deliveries: ['Deliveries', 'መላኪያዎች'],

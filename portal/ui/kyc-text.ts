@@ -41,7 +41,7 @@ export const FIELD_RULES: Record<FieldName, string> = catalogue({
   address: ['Sub-city, woreda and house number, at most 300 characters.', 'ክፍለ ከተማ፣ ወረዳና የቤት ቁጥር፣ ቢበዛ 300 ፊደላት።'],
   contactPerson: [
     'Whom Meskot asks about this application, at most 100 characters.',
-    'ሜስኮት ስለዚህ ማመልከቻ የሚጠይቀው ሰው፣ ቢበዛ 100 ፊደላት።',
+    'መስኮት ስለዚህ ማመልከቻ የሚጠይቀው ሰው፣ ቢበዛ 100 ፊደላት።',
   ],
   phone: ['An Ethiopian mobile number: 09…, 07… or +251….', 'የኢትዮጵያ ሞባይል ቁጥር፦ 09…፣ 07… ወይም +251…።'],
   email: ['An address such as name@shop.example.et.', 'እንደ name@shop.example.et ያለ አድራሻ።'],

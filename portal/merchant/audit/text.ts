@@ -19,7 +19,7 @@ export const ACTIONS: Readonly<Record<MerchantAction, string>> = catalogue({
   'kyc.save': ['Verification saved', 'ማረጋገጫ ተቀምጧል'],
   'kyc.add-document': ['Document added', 'ሰነድ ተጨምሯል'],
   'kyc.submit': ['Verification submitted', 'ማረጋገጫ ገብቷል'],
-  'bank-account.link': ['Bank account linked', 'የባንክ ሒሳብ ተያይዟል'],
+  'bank-account.link': ['Bank account linked', 'የባንክ ሂሳብ ተያይዟል'],
   'withdrawal.create': ['Withdrawal requested', 'ወጪ ተጠይቋል'],
   'withdrawal.cancel': ['Withdrawal cancelled', 'ወጪ ተሰርዟል'],
   'withdrawal.confirm': ['Withdrawal confirmed', 'ወጪ ተረጋግጧል'],
@@ -63,7 +63,7 @@ export const text = catalogue({
   noneYet: ['No changes in the last 30 days.', 'ባለፉት 30 ቀናት ምንም ለውጥ የለም።'],
   noneYetHelp: [
     'Changes of keys, people, settings, bank account and money out appear here.',
-    'የቁልፎች፣ የሰዎች፣ የቅንብሮች፣ የባንክ ሒሳብና የሚወጣ ገንዘብ ለውጦች እዚህ ይታያሉ።',
+    'የቁልፎች፣ የሰዎች፣ የቅንብሮች፣ የባንክ ሂሳብና የሚወጣ ገንዘብ ለውጦች እዚህ ይታያሉ።',
   ],
   export: ['Export', 'ፋይል አውርድ'],
   address: ['Address', 'አድራሻ'],

@@ -2,35 +2,35 @@ import { catalogue } from '../../ui/language.ts';
 
 /** The texts of the bank account. */
 export const text = catalogue({
-  title: ['Bank account', 'የባንክ ሒሳብ'],
+  title: ['Bank account', 'የባንክ ሂሳብ'],
   intro: [
     'Settlements go to this account. Only an owner or somebody of finance can change it.',
-    'ማስተላለፎች ወደዚህ ሒሳብ ይገባሉ። ሊቀይረው የሚችለው ባለቤት ወይም የፋይናንስ ሠራተኛ ብቻ ነው።',
+    'ዝውውሮች ወደዚህ ሂሳብ ይገባሉ። ሊቀይረው የሚችለው ባለቤት ወይም የፋይናንስ ሠራተኛ ብቻ ነው።',
   ],
-  none: ['No bank account is linked yet.', 'ገና የባንክ ሒሳብ አልተያያዘም።'],
+  none: ['No bank account is linked yet.', 'ገና የባንክ ሂሳብ አልተያያዘም።'],
   noneHelp: [
     'Link the account of your business: without one no settlement can be requested.',
-    'የድርጅትዎን ሒሳብ ያያይዙ፦ ያለሱ ማስተላለፍ መጠየቅ አይቻልም።',
+    'የድርጅትዎን ሂሳብ ያያይዙ፦ ያለሱ ዝውውር መጠየቅ አይቻልም።',
   ],
-  link: ['Link an account', 'ሒሳብ ያያይዙ'],
-  change: ['Link another account', 'ሌላ ሒሳብ ያያይዙ'],
+  link: ['Link an account', 'ሂሳብ ያያይዙ'],
+  change: ['Link another account', 'ሌላ ሂሳብ ያያይዙ'],
   PENDING: ['Waits for verification', 'ማረጋገጫ ይጠብቃል'],
   VERIFIED: ['Verified', 'ተረጋግጧል'],
   REJECTED: ['Rejected', 'ውድቅ ሆኗል'],
   pendingHelp: [
     'Meskot compares the account with your documents. Settlements can be requested once it is verified.',
-    'ሜስኮት ሒሳቡን ከሰነዶችዎ ጋር ያነጻጽራል። ሲረጋገጥ ማስተላለፍ መጠየቅ ይቻላል።',
+    'መስኮት ሂሳቡን ከሰነዶችዎ ጋር ያነጻጽራል። ሲረጋገጥ ዝውውር መጠየቅ ይቻላል።',
   ],
   rejectedBecause: ['Reason:', 'ምክንያት፦'],
-  rejectedHelp: ['No settlement goes to it. Link another account.', 'ምንም ማስተላለፍ አይገባበትም። ሌላ ሒሳብ ያያይዙ።'],
-  verifiedHelp: ['Settlements go to it.', 'ማስተላለፎች ወደዚህ ይገባሉ።'],
+  rejectedHelp: ['No settlement goes to it. Link another account.', 'ምንም ዝውውር አይገባበትም። ሌላ ሂሳብ ያያይዙ።'],
+  verifiedHelp: ['Settlements go to it.', 'ዝውውሮች ወደዚህ ይገባሉ።'],
   held: (until: string) => [
     `Held until ${until}: for 48 hours after a change no new settlement can be requested, so that nobody can divert your money unnoticed.`,
-    `እስከ ${until} ተይዟል፦ ማንም ሳያውቁት ገንዘብዎን እንዳይወስድ ከለውጥ በኋላ ለ48 ሰዓታት አዲስ ማስተላለፍ መጠየቅ አይቻልም።`,
+    `እስከ ${until} ተይዟል፦ ማንም ሳያውቁት ገንዘብዎን እንዳይወስድ ከለውጥ በኋላ ለ48 ሰዓታት አዲስ ዝውውር መጠየቅ አይቻልም።`,
   ],
   bank: ['Bank', 'ባንክ'],
-  accountNumber: ['Account number', 'የሒሳብ ቁጥር'],
-  accountName: ['Name of the account', 'የሒሳቡ ስም'],
+  accountNumber: ['Account number', 'የሂሳብ ቁጥር'],
+  accountName: ['Name of the account', 'የሂሳቡ ስም'],
   linkedAt: ['Linked', 'የተያያዘበት ጊዜ'],
   verifiedAt: ['Verified at', 'የተረጋገጠበት ጊዜ'],
   usableFrom: ['Can be used from', 'መጠቀም የሚቻልበት ጊዜ'],
@@ -40,15 +40,15 @@ export const text = catalogue({
   notAccepted: ['This value is not accepted.', 'ይህ ዋጋ ተቀባይነት የለውም።'],
   replaces: [
     'The account of now is replaced. Settlements that were requested before keep theirs.',
-    'የአሁኑ ሒሳብ ይተካል። ከዚህ በፊት የተጠየቁ ማስተላለፎች በሒሳባቸው ይቀጥላሉ።',
+    'የአሁኑ ሂሳብ ይተካል። ከዚህ በፊት የተጠየቁ ዝውውሮች በሂሳባቸው ይቀጥላሉ።',
   ],
   holds: [
     'In live, new settlements then wait for 48 hours and for the verification of the account.',
-    'በእውነተኛው ላይ አዲስ ማስተላለፎች ከዚያ በኋላ 48 ሰዓታትንና የሒሳቡን ማረጋገጫ ይጠብቃሉ።',
+    'በእውነተኛው ላይ አዲስ ዝውውሮች ከዚያ በኋላ 48 ሰዓታትንና የሂሳቡን ማረጋገጫ ይጠብቃሉ።',
   ],
   testOnly: [
     'In test the account is verified at once, and no money goes to it.',
-    'በሙከራ ላይ ሒሳቡ ወዲያውኑ ይረጋገጣል፣ ገንዘብም አይገባበትም።',
+    'በሙከራ ላይ ሂሳቡ ወዲያውኑ ይረጋገጣል፣ ገንዘብም አይገባበትም።',
   ],
-  linked: ['The bank account is linked.', 'የባንክ ሒሳቡ ተያይዟል።'],
+  linked: ['The bank account is linked.', 'የባንክ ሂሳቡ ተያይዟል።'],
 });

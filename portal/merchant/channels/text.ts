@@ -10,7 +10,7 @@ export const text = catalogue({
   ],
   introTest: [
     'In test a channel is approved at once. In live Meskot approves each channel for you.',
-    'በሙከራ ላይ እያንዳንዱ መንገድ ወዲያውኑ ይፈቀዳል። በእውነተኛው ላይ ሜስኮት እያንዳንዱን መንገድ ይፈቅድልዎታል።',
+    'በሙከራ ላይ እያንዳንዱ መንገድ ወዲያውኑ ይፈቀዳል። በእውነተኛው ላይ መስኮት እያንዳንዱን መንገድ ይፈቅድልዎታል።',
   ],
   noneUsable: ['No channel can be used just now: customers cannot pay.', 'አሁን የሚሠራ የክፍያ መንገድ የለም፦ ደንበኞች መክፈል አይችሉም።'],
   offer: (channel: string) => [`Offer ${channel}`, `${channel} ይቅረብ`],
@@ -46,16 +46,16 @@ export const text = catalogue({
   ],
   NOT_CONFIGURED: [
     'Meskot has not connected it to your account at the provider yet. Ask the support of Meskot when it will be.',
-    'ሜስኮት በአቅራቢው ካለዎት ሒሳብ ጋር ገና አላገናኘውም። መቼ እንደሚገናኝ የሜስኮትን ድጋፍ ይጠይቁ።',
+    'መስኮት በአቅራቢው ካለዎት ሂሳብ ጋር ገና አላገናኘውም። መቼ እንደሚገናኝ የመስኮትን ድጋፍ ይጠይቁ።',
   ],
-  NOT_APPROVED: ['Meskot has to approve it for you first.', 'መጀመሪያ ሜስኮት ሊፈቅድልዎ ይገባል።'],
+  NOT_APPROVED: ['Meskot has to approve it for you first.', 'መጀመሪያ መስኮት ሊፈቅድልዎ ይገባል።'],
   waits: [
     'An operator of Meskot decides about your request. The support of Meskot can tell you when.',
-    'ስለ ጥያቄዎ የሜስኮት ሠራተኛ ይወስናል። መቼ እንደሚወሰን የሜስኮትን ድጋፍ ይጠይቁ።',
+    'ስለ ጥያቄዎ የመስኮት ሠራተኛ ይወስናል። መቼ እንደሚወሰን የመስኮትን ድጋፍ ይጠይቁ።',
   ],
   suspended: [
     'Meskot has suspended it for you. Only the support of Meskot can tell you why, and have it approved again.',
-    'ሜስኮት አግዶታል። ምክንያቱን የሚነግርዎና እንደገና የሚያስፈቅድልዎ የሜስኮት ድጋፍ ብቻ ነው።',
+    'መስኮት አግዶታል። ምክንያቱን የሚነግርዎና እንደገና የሚያስፈቅድልዎ የመስኮት ድጋፍ ብቻ ነው።',
   ],
   KYC_TIER: [
     'Your verification does not include it. A further verification does.',

@@ -16,7 +16,7 @@ export const text = catalogue({
   none: ['No event matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ክስተት የለም።'],
   noneHelp: [
     'Events are recorded with each payment, withdrawal and settlement.',
-    'ክስተቶች ከእያንዳንዱ ክፍያ፣ ወጪና ሰፈራ ጋር ይመዘገባሉ።',
+    'ክስተቶች ከእያንዳንዱ ክፍያ፣ ወጪና ወደ ባንክ ዝውውር ጋር ይመዘገባሉ።',
   ],
   eventId: ['Event id', 'የክስተት መለያ'],
   payload: ['Signed body', 'የተፈረመው አካል'],

@@ -54,7 +54,7 @@ export const text = catalogue({
   security: ['Security', 'ደህንነት'],
   ownerHelp: ['everything, also owners', 'ሁሉንም፣ ባለቤቶችንም'],
   adminHelp: ['everything but money out and owners', 'ከሚወጣ ገንዘብና ከባለቤቶች በስተቀር ሁሉንም'],
-  financeHelp: ['payments, money out, the bank account, reports', 'ክፍያዎች፣ የሚወጣ ገንዘብ፣ የባንክ ሒሳብ፣ ሪፖርቶች'],
+  financeHelp: ['payments, money out, the bank account, reports', 'ክፍያዎች፣ የሚወጣ ገንዘብ፣ የባንክ ሂሳብ፣ ሪፖርቶች'],
   developerHelp: ['webhooks, test keys, reads payments', 'ዌብሁኮች፣ የሙከራ ቁልፎች፣ ክፍያዎችን ያነባል'],
   supportHelp: ['reads payments, sends webhooks again', 'ክፍያዎችን ያነባል፣ ዌብሁኮችን እንደገና ይልካል'],
   viewerHelp: ['reads only, without phone numbers', 'ያነባል ብቻ፣ ያለ ስልክ ቁጥሮች'],

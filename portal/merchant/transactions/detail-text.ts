@@ -5,7 +5,7 @@ export const text = catalogue({
   asPage: ['Open as a page', 'እንደ ገጽ ክፈት'],
   back: ['All transactions', 'ሁሉም ግብይቶች'],
   copyCurl: ['Copy as curl', 'እንደ curl ቅዳ'],
-  curlCopied: ['The curl command is copied.', 'የcurl ትእዛዙ ተቀድቷል።'],
+  curlCopied: ['The curl command is copied.', 'የcurl ትዕዛዙ ተቀድቷል።'],
   payment: ['Payment', 'ክፍያ'],
   customer: ['Customer', 'ደንበኛ'],
   noCustomer: ['No details were sent with the session.', 'ከክፍያ ገጹ ጋር ምንም ዝርዝር አልተላከም።'],

@@ -17,18 +17,18 @@ export const text = catalogue({
   MORE_INFO_NEEDED: ['More information needed', 'ተጨማሪ መረጃ ያስፈልጋል'],
   notStarted: [
     'Meskot verifies your business before it takes real payments for you. Save as often as you like; submit once everything is there.',
-    'ሜስኮት እውነተኛ ክፍያ ከመቀበሉ በፊት ድርጅትዎን ያረጋግጣል። በፈለጉት ጊዜ ያስቀምጡ፤ ሁሉም ሲሟላ ያቅርቡ።',
+    'መስኮት እውነተኛ ክፍያ ከመቀበሉ በፊት ድርጅትዎን ያረጋግጣል። በፈለጉት ጊዜ ያስቀምጡ፤ ሁሉም ሲሟላ ያቅርቡ።',
   ],
   waits: [
     'Meskot is looking at your application. It cannot be changed until the decision, which appears here.',
-    'ሜስኮት ማመልከቻዎን እየተመለከተ ነው። ውሳኔው እዚህ እስኪታይ ድረስ መቀየር አይቻልም።',
+    'መስኮት ማመልከቻዎን እየተመለከተ ነው። ውሳኔው እዚህ እስኪታይ ድረስ መቀየር አይቻልም።',
   ],
   verified: [
     'Your business is verified. To change what was verified, contact the support of Meskot.',
-    'ድርጅትዎ ተረጋግጧል። የተረጋገጠውን ለመቀየር የሜስኮትን ድጋፍ ያነጋግሩ።',
+    'ድርጅትዎ ተረጋግጧል። የተረጋገጠውን ለመቀየር የመስኮትን ድጋፍ ያነጋግሩ።',
   ],
   rejected: ['Reason:', 'ምክንያት፦'],
-  moreInfo: ['Meskot asks for:', 'ሜስኮት የሚጠይቀው፦'],
+  moreInfo: ['Meskot asks for:', 'መስኮት የሚጠይቀው፦'],
   again: ['Change what is needed below, and submit again.', 'የሚያስፈልገውን ከታች ይቀይሩና እንደገና ያቅርቡ።'],
   submittedAt: ['Submitted', 'የቀረበበት ጊዜ'],
   decidedAt: ['Decided', 'የተወሰነበት ጊዜ'],
@@ -71,7 +71,7 @@ export const text = catalogue({
   opensThen: ['Opens with the verification', 'ከማረጋገጫው በኋላ ይከፈታል'],
   notInTier: (tier: string) => [
     `Not in “${tier}”: ask the support of Meskot for a further verification`,
-    `“${tier}” አያካትተውም፦ ለተጨማሪ ማረጋገጫ የሜስኮትን ድጋፍ ይጠይቁ`,
+    `“${tier}” አያካትተውም፦ ለተጨማሪ ማረጋገጫ የመስኮትን ድጋፍ ይጠይቁ`,
   ],
   paymentMax: (most: number) => [`up to ${formatBirr(most)} ETB per payment`, `በአንድ ክፍያ እስከ ${formatBirr(most)} ብር`],
   payoutMax: (most: number) => [`up to ${formatBirr(most)} ETB withdrawn per day`, `በቀን እስከ ${formatBirr(most)} ብር ወጪ`],
@@ -91,6 +91,6 @@ export const text = catalogue({
   'review.more_info_needed': ['More information requested', 'ተጨማሪ መረጃ ተጠይቋል'],
   'tier.changed': ['Limits changed', 'ገደቦች ተቀይረዋል'],
   merchant: ['your side', 'በእርስዎ በኩል'],
-  operator: ['Meskot', 'ሜስኮት'],
+  operator: ['Meskot', 'መስኮት'],
   sandbox: ['the sandbox', 'የሙከራ ሥርዓቱ'],
 });

@@ -5,7 +5,7 @@ export const text = catalogue({
   title: ['Built-in receiver', 'አብሮ የተሠራ መቀበያ'],
   help: [
     'No server yet? Meskot sends your test events to a receiver of its own, as it would to your server. It checks the signature, and every request is shown here.',
-    'እስካሁን አገልጋይ የለዎትም? ሜስኮት የሙከራ ክስተቶችዎን ወደ ራሱ መቀበያ ይልካል፣ ወደ አገልጋይዎ እንደሚልከው። መቀበያው ፊርማውን ያረጋግጣል፤ እያንዳንዱ ጥያቄ እዚህ ይታያል።',
+    'እስካሁን አገልጋይ የለዎትም? መስኮት የሙከራ ክስተቶችዎን ወደ ራሱ መቀበያ ይልካል፣ ወደ አገልጋይዎ እንደሚልከው። መቀበያው ፊርማውን ያረጋግጣል፤ እያንዳንዱ ጥያቄ እዚህ ይታያል።',
   ],
   switchOn: ['Switch on the receiver', 'መቀበያውን ያብሩ'],
   switchedOn: ['The receiver is on.', 'መቀበያው በርቷል።'],

@@ -7,7 +7,7 @@ export const text = catalogue({
   none: ['No delivery matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ መላኪያ የለም።'],
   deadLetter: ['Dead letter', 'ያልደረሰ መልእክት'],
   event: ['Event', 'ክስተት'],
-  orderNo: ['Order number', 'የትእዛዝ ቁጥር'],
+  orderNo: ['Order number', 'የትዕዛዝ ቁጥር'],
   receiver: ['Receiver', 'ተቀባይ'],
   host: ['Host of the receiver', 'የተቀባዩ አገልጋይ ስም'],
   attempts: ['Attempts', 'ሙከራዎች'],

@@ -21,7 +21,7 @@ const text = catalogue({
   active: ['active', 'ንቁ'],
   inactive: ['inactive', 'የቆመ'],
   createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
-  actions: ['Commands', 'ትእዛዞች'],
+  actions: ['Commands', 'ትዕዛዞች'],
   you: ['you', 'እርስዎ'],
 });
 

@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<string, string>> = catalogue({
   WITHDRAWAL_REVIEW: ['Withdrawal to review', 'የሚመረመር ወጪ'],
   WITHDRAWAL_UNKNOWN: ['Withdrawal without an outcome', 'ውጤቱ ያልታወቀ ወጪ'],
   WITHDRAWAL_CONFLICT: ['Withdrawal that the provider contradicts', 'አቅራቢው የሚቃረነው ወጪ'],
-  PAYMENT_HELD: ['Held money', 'የተያዘ ገንዘብ'],
+  PAYMENT_HELD: ['Held money', 'የታገደ ገንዘብ'],
   PAYMENT_DUPLICATE: ['Paid twice', 'ሁለት ጊዜ የተከፈለ'],
   PAYMENT_UNKNOWN: ['Payment without an outcome', 'ውጤቱ ያልታወቀ ክፍያ'],
   SETTLEMENT_APPROVAL: ['Settlement to approve', 'የሚጸድቅ ዝውውር'],

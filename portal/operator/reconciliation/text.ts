@@ -18,7 +18,7 @@ export const text = catalogue({
   noDiscrepancies: ['No discrepancy matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ልዩነት የለም።'],
   label: ['Days and channels', 'ቀናትና የክፍያ መንገዶች'],
   kind: ['Kind', 'ዓይነት'],
-  order: ['Order', 'ትእዛዝ'],
+  order: ['Order', 'ትዕዛዝ'],
   state: ['State', 'ሁኔታ'],
   open: ['Open', 'ክፍት'],
   closed: ['Closed', 'የተዘጋ'],
@@ -48,7 +48,7 @@ export const RESULTS: Record<ReconciledDay['status'], string> = catalogue({
 
 /** The kinds of discrepancies. */
 export const KINDS: Record<Discrepancy['kind'], string> = catalogue({
-  UNKNOWN_ORDER: ['Order that is not ours', 'የእኛ ያልሆነ ትእዛዝ'],
+  UNKNOWN_ORDER: ['Order that is not ours', 'የእኛ ያልሆነ ትዕዛዝ'],
   UNCONFIRMED: ['Paid there, not confirmed here', 'እዚያ የተከፈለ፣ እዚህ ያልተረጋገጠ'],
   AMOUNT_MISMATCH: ['Another amount', 'ሌላ መጠን'],
   MISSING_FROM_STATEMENT: ['Not in the statement', 'በመግለጫው የሌለ'],

@@ -5,7 +5,7 @@ import type { TransactionDetail } from '../routes.ts';
 export const text = catalogue({
   title: ['Transactions', 'ግብይቶች'],
   none: ['No transaction matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ግብይት የለም።'],
-  orderNo: ['Order number', 'የትእዛዝ ቁጥር'],
+  orderNo: ['Order number', 'የትዕዛዝ ቁጥር'],
   customer: ['Customer', 'ደንበኛ'],
   createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   completedAt: ['Completed at', 'የተጠናቀቀበት ጊዜ'],
@@ -21,7 +21,7 @@ export const text = catalogue({
   startedAt: ['Started at', 'የተጀመረበት ጊዜ'],
   endedAt: ['Ended at', 'ያበቃበት ጊዜ'],
   attemptId: ['Attempt id', 'የሙከራ መለያ'],
-  held: ['Held', 'የተያዘ'],
+  held: ['Held', 'የታገደ'],
   late: ['Confirmed late', 'ዘግይቶ የተረጋገጠ'],
   yes: ['yes', 'አዎ'],
   uncertain: ['It ended while the provider did not know whether it was paid.', 'አቅራቢው መከፈሉን ሳያውቅ አብቅቷል።'],
@@ -29,7 +29,7 @@ export const text = catalogue({
 
 /** Why money is held. */
 export const HELD: Record<NonNullable<TransactionDetail['held']>, string> = catalogue({
-  WRONG_AMOUNT: ['Held: the received amount is another one.', 'ተይዟል፦ የደረሰው መጠን ሌላ ነው።'],
-  WRONG_CURRENCY: ['Held: the received currency is another one.', 'ተይዟል፦ የደረሰው የገንዘብ ዓይነት ሌላ ነው።'],
-  REFERENCE_USED: ['Held: its reference has paid another transaction.', 'ተይዟል፦ ማጣቀሻው ሌላ ግብይት ከፍሏል።'],
+  WRONG_AMOUNT: ['Held: the received amount is another one.', 'ታግዷል፦ የደረሰው መጠን ሌላ ነው።'],
+  WRONG_CURRENCY: ['Held: the received currency is another one.', 'ታግዷል፦ የደረሰው የገንዘብ ዓይነት ሌላ ነው።'],
+  REFERENCE_USED: ['Held: its reference has paid another transaction.', 'ታግዷል፦ ማጣቀሻው ሌላ ግብይት ከፍሏል።'],
 });

@@ -23,10 +23,10 @@ export const text = catalogue({
   goOn: ['Go on', 'ቀጥል'],
   scan: [
     'Scan this picture with an authenticator app, or type the secret into it. Then enter the code that the app shows.',
-    'ይህን ምስል በማረጋገጫ መተግበሪያ ያንሱ፣ ወይም ሚስጥሩን ይጻፉበት። ከዚያ መተግበሪያው የሚያሳየውን ኮድ ያስገቡ።',
+    'ይህን ምስል በማረጋገጫ መተግበሪያ ያንሱ፣ ወይም ምስጢሩን ይጻፉበት። ከዚያ መተግበሪያው የሚያሳየውን ኮድ ያስገቡ።',
   ],
   qr: ['QR code for the authenticator app', 'ለማረጋገጫ መተግበሪያው የሚሆን QR ኮድ'],
-  secret: ['Secret', 'ሚስጥር'],
+  secret: ['Secret', 'ምስጢር'],
   newCodes: ['New recovery codes', 'አዲስ የመልሶ ማግኛ ኮዶች'],
   codesTitle: ['Your recovery codes', 'የመልሶ ማግኛ ኮዶችዎ'],
   codesHelp: [
