@@ -40,8 +40,12 @@ export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {
   );
 }
 
+/** Commas separate thousands and nothing else: 100,50 is no amount, rather than 10050. */
+const TYPED_BIRR = /^(?:\d{1,12}|\d{1,3}(?:,\d{3}){1,3})(?:\.\d{1,2})?$/;
+
 /** An amount as a person types it, as the API takes it; undefined: none yet, or no amount. */
 export function typedBirr(typed: string): number | undefined {
-  const plain = typed.replaceAll(/[,\s]/g, '');
-  return /^\d{1,12}(\.\d{1,2})?$/.test(plain) && Number(plain) > 0 ? Number(plain) : undefined;
+  const text = typed.replaceAll(/\s/g, '');
+  const amount = Number(text.replaceAll(',', ''));
+  return TYPED_BIRR.test(text) && amount > 0 ? amount : undefined;
 }

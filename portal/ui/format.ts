@@ -106,7 +106,7 @@ export function formatClock(date: Date, { seconds = false } = {}): string {
 /** By the hour of the other clock: the first that is not later. */
 const PARTS_OF_DAY = {
   en: { 0: 'night', 6: 'day', 18: 'night' },
-  am: { 0: 'ሌሊት', 6: 'ጥዋት', 12: 'ከሰዓት', 18: 'ማታ' },
+  am: { 0: 'ሌሊት', 6: 'ጠዋት', 12: 'ከሰዓት', 18: 'ማታ' },
 }[language];
 
 /** 14:30 as 8:30 of the day: hours are counted from 06:00 and from 18:00. */
@@ -124,7 +124,6 @@ const money = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumF
 const whole = new Intl.NumberFormat(LOCALE);
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
 
-/** Birr with two decimals, without the currency. */
 /** An amount as it stands in a column of amounts. */
 export const formatBirr = (amount: number): string => money.format(amount);
 const BIRR = { en: 'ETB', am: 'ብር' }[language];
@@ -146,10 +145,8 @@ export function formatDuration(seconds: number): string {
     ['minute', Math.floor(seconds / 60) % 60],
     ['second', seconds % 60],
   ] as const;
-  const first = Math.max(
-    units.findIndex(([, count]) => count > 0),
-    0,
-  );
+  const largest = units.findIndex(([, count]) => count > 0);
+  const first = largest === -1 ? units.length - 1 : largest;
   return units
     .slice(first, first + 2)
     .filter(([, count], index) => index === 0 || count > 0)

@@ -15,6 +15,7 @@ describe('the console of operators', () => {
 
   test('a failed delivery is found by its order number and resent with at most three clicks', async () => {
     const { page, problems, close, operator } = await console.open('/test/overview');
+    await page.waitForSelector('dd:text-is("0 secs")');
     let clicks = 0;
     const click = async (selector: string): Promise<void> => {
       clicks += 1;

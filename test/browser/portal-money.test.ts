@@ -33,15 +33,23 @@ const available = async (): Promise<number> => toBirr((await readBalance(portal.
 /** The card of a number of the balance. */
 const card = (page: Page, name: string) => page.locator('main li', { has: page.locator(`span:text-is("${name}")`) });
 
-test('a person of finance sees the fee before a withdrawal is requested, finds it in the list, and cancels it', async () => {
-  const { page, problems, close } = await portal.open('/test/withdrawals', { role: 'finance' });
+test('a person of finance sees the fee before a withdrawal is requested, and what is wrong beside its field, finds it in the list, and cancels it', async () => {
+  const { page, problems, close } = await portal.open('/test/withdrawals', {
+    role: 'finance',
+    expected: /status of 400/,
+  });
   const before = await available();
   await page.click('button:has-text("New withdrawal")');
   await page.waitForSelector('dialog >> text=Left today');
   await page.fill('dialog input[inputmode=decimal]', '100');
   await page.waitForSelector('dialog >> text=105.75 ETB');
-  await page.fill('dialog input[type=tel]', '0911000001');
+  await page.click('dialog button:has-text("Request withdrawal")');
+  expect(await page.getByText('Fill this in.').count()).toBe(2);
   await page.getByLabel('Name of the holder').fill('Abebe Bikila');
+  await page.fill('dialog input[type=tel]', '12');
+  await page.click('dialog button:has-text("Request withdrawal")');
+  await page.waitForSelector('p:text("must be an Ethiopian mobile number")');
+  await page.fill('dialog input[type=tel]', '0911000001');
   await page.click('dialog button:has-text("Request withdrawal")');
   const row = page.locator('tbody tr', { hasText: 'Abebe Bikila' });
   await row.getByText('Under review').waitFor();
@@ -98,8 +106,12 @@ test('an amount that a withdrawal cannot have is explained before it is requeste
   await page.click('button:has-text("New withdrawal")');
   await page.fill('dialog input[inputmode=decimal]', '80000');
   await page.waitForSelector('dialog >> text=must be at most 75000.00 ETB');
-  await page.fill('dialog input[inputmode=decimal]', '1.005');
-  await page.waitForSelector('dialog >> text=An amount in birr');
+  for (const typed of ['1.005', '100,50', '1,0000']) {
+    await page.fill('dialog input[inputmode=decimal]', '1,000.50');
+    await page.waitForSelector('dialog >> text=1,000.50 ETB');
+    await page.fill('dialog input[inputmode=decimal]', typed);
+    await page.waitForSelector('dialog >> text=An amount in birr');
+  }
   await close();
 }, 60_000);
 
@@ -179,6 +191,9 @@ test('a report has the rows that its sums on the page are of, and stays in the h
   await page.waitForURL('**calendar=ethiopian**');
   expect(await page.locator('main strong').first().innerText()).toMatch(/20(18|19)|1[0-9] /);
   expect(problems).toEqual([]);
+  await page.route('**/reports/*/file', (route) => route.abort());
+  await page.click('button:has-text("Save as XLSX")');
+  await page.waitForSelector('text=The server cannot be reached');
   await close();
 }, 60_000);
 

@@ -2,7 +2,7 @@ import { addDays } from '../../../src/lib/dates.ts';
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
-import { Failed } from '../../ui/feedback.tsx';
+import { Failed, failureText } from '../../ui/feedback.tsx';
 import { useFilters } from '../../ui/filter-bar.tsx';
 import { ChoiceFilter, ListFilter } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -125,7 +125,10 @@ function SaveButtons({ wanted: { kind, days, status, channel } }: { wanted: Want
       {
         onSuccess: ({ data }) => {
           if (data.status !== 'READY') return toast(text.inBackground);
-          void download(fileAddress(data.reportId), headers).then(() => toast(text.saved));
+          void download(fileAddress(data.reportId), headers).then(
+            () => toast(text.saved),
+            (error: unknown) => toast(failureText(error)),
+          );
         },
       },
     );

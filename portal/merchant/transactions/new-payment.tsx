@@ -15,6 +15,7 @@ import { QrCode } from '../../ui/qr-code.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { StatusBadge } from '../../ui/transaction-state.tsx';
+import { typedBirr } from '../quote.tsx';
 import { useChange, useRead, type CreatedSession } from '../routes.ts';
 
 const text = catalogue({
@@ -22,7 +23,7 @@ const text = catalogue({
   intro: ['Creates a link and a QR code that your customer pays with.', 'ደንበኛዎ የሚከፍልበትን አገናኝና የQR ኮድ ይፈጥራል።'],
   amount: ['Amount (ETB)', 'መጠን (ብር)'],
   wrongAmount: ['An amount in birr: 100 or 99.50', 'መጠን በብር፦ 100 ወይም 99.50'],
-  checkoutOrderNo: ['Checkout Order No', 'የትእዛዝ ቁጥር'],
+  checkoutOrderNo: ['Checkout Order No', 'የትዕዛዝ ቁጥር'],
   orderHint: ['Your own reference; each can be used once.', 'የራስዎ ማጣቀሻ፤ እያንዳንዱ አንድ ጊዜ ብቻ ያገለግላል።'],
   customerName: ['Customer', 'ደንበኛ'],
   customerPhone: ['Phone of the customer', 'የደንበኛው ስልክ'],
@@ -38,7 +39,6 @@ const text = catalogue({
 });
 
 const LOOK_EVERY_MS = 3_000;
-const BIRR = /^\d{1,12}(\.\d{1,2})?$/;
 
 /** Creates a checkout session, then shows its link and QR code until it is paid. */
 export function NewPayment({ onClose }: { onClose: () => void }) {
@@ -62,14 +62,14 @@ function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSessi
   const [isTried, setTried] = useState(false);
   const createSession = useChange('POST /api/checkout/sessions');
   const issue = (name: keyof typeof fields) => issueOf(createSession.error, name);
-  const isAmount = BIRR.test(fields.amount) && Number(fields.amount) > 0;
+  const amount = typedBirr(fields.amount);
   const submit = (): void => {
     setTried(true);
-    if (!isAmount || fields.checkoutOrderNo === '') return;
-    const { amount, ...texts } = fields;
+    if (amount === undefined || fields.checkoutOrderNo === '') return;
+    const { amount: _typed, ...texts } = fields;
     const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ''));
     createSession.mutate(
-      { body: { ...given, amount: Number(amount), currency: 'ETB', type: 'QRCODE' } },
+      { body: { ...given, amount, currency: 'ETB', type: 'QRCODE' } },
       { onSuccess: ({ data }) => onCreated(data) },
     );
   };
@@ -86,7 +86,7 @@ function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSessi
         {...field('amount')}
         isRequired
         inputMode="decimal"
-        error={isTried && !isAmount ? text.wrongAmount : issue('amount')}
+        error={isTried && amount === undefined ? text.wrongAmount : issue('amount')}
       />
       <TextField
         {...field('checkoutOrderNo')}

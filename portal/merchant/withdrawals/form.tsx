@@ -3,10 +3,12 @@ import { useDeferredValue, useState } from 'react';
 import { BANKS } from '../../../src/lib/banks.ts';
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Note } from '../../ui/badge.tsx';
+import { issueOf } from '../../ui/error-text.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { Choice, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { birr } from '../../ui/format.ts';
+import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { Price, typedBirr } from '../quote.tsx';
 import { useChange, useRead } from '../routes.ts';
@@ -41,18 +43,45 @@ function bodyOf(values: Values, { channel, amount, kinds }: Payment) {
   return { requestId, amount, channel, destination: { ...account, accountName }, ...(reason && { reason }) };
 }
 
+type Field = Exclude<keyof Values, 'kind' | 'bankCode' | 'reason'>;
+
+/** The names of fields in the API. */
+const API_FIELDS: Readonly<Record<Field, string>> = {
+  requestId: 'requestId',
+  amount: 'amount',
+  phone: 'destination.phone',
+  accountNumber: 'destination.accountNumber',
+  accountName: 'destination.accountName',
+};
+
+/** The fields without which there is nothing to send. */
+const neededOf = (kind: Kind): readonly Field[] => [
+  'requestId',
+  kind === 'phone' ? 'phone' : 'accountNumber',
+  'accountName',
+];
+
 /** A new withdrawal: limits, fee and problems stand beside the amount while it is typed. */
 export function WithdrawalForm({ onClose }: { onClose: () => void }) {
   const limits = useRead('GET /api/checkout/limits', {});
   const [channel, setChannel] = useState<Channel>('TELEBIRR');
   const [values, setValues] = useState(newValues);
+  const [isTried, setTried] = useState(false);
   const create = useChange('POST /api/checkout/withdrawal');
   const amount = typedBirr(values.amount);
   const ofChannel = limits.data?.data.find((one) => one.channel === channel);
   const kinds = ofChannel?.payoutTo ?? ['phone'];
   const set = (changes: Partial<Values>): void => setValues({ ...values, ...changes });
+  const isEmpty = (name: Field): boolean => values[name].trim() === '';
+  const problems = Object.fromEntries(
+    Object.entries(API_FIELDS).map(([name, field]) => [
+      name,
+      isTried && isEmpty(name as Field) ? kit.fillIn : issueOf(create.error, field),
+    ]),
+  ) as Problems;
   const submit = (): void => {
-    if (amount === undefined) return;
+    setTried(true);
+    if (amount === undefined || neededOf(kindOf(values, kinds)).some(isEmpty)) return;
     const body = bodyOf(values, { channel, amount, kinds });
     create.mutate({ body }, { onSuccess: () => (onClose(), toast(text.requested)) });
   };
@@ -62,6 +91,7 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
       title={text.newWithdrawal}
       action={text.request}
       change={create}
+      isErrorBeside={Object.values(API_FIELDS).some((field) => issueOf(create.error, field) !== undefined)}
       isDisabled={amount === undefined}
       onSubmit={submit}
       onClose={onClose}
@@ -79,20 +109,21 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
         inputMode="decimal"
         isRequired
         value={values.amount}
-        error={values.amount !== '' && amount === undefined ? text.wrongAmount : undefined}
+        error={values.amount !== '' && amount === undefined ? text.wrongAmount : issueOf(create.error, 'amount')}
         onChange={(event) => set({ amount: event.target.value })}
       />
       <QuoteOf channel={channel} amount={amount} />
-      <Destination kinds={kinds} values={values} onChange={set} />
-      <References values={values} onChange={set} />
+      <Destination kinds={kinds} values={values} problems={problems} onChange={set} />
+      <References values={values} problems={problems} onChange={set} />
       <p className="text-quiet">{text.reviewed}</p>
     </FormDialog>
   );
 }
 
-type PartProps = { values: Values; onChange: (changes: Partial<Values>) => void };
+type Problems = Readonly<Record<Field, string | undefined>>;
+type PartProps = { values: Values; problems: Problems; onChange: (changes: Partial<Values>) => void };
 
-function References({ values, onChange }: PartProps) {
+function References({ values, problems, onChange }: PartProps) {
   return (
     <>
       <TextField
@@ -106,6 +137,7 @@ function References({ values, onChange }: PartProps) {
         isRequired
         maxLength={64}
         value={values.requestId}
+        error={problems.requestId}
         onChange={(event) => onChange({ requestId: event.target.value })}
       />
     </>
@@ -139,7 +171,7 @@ function QuoteOf({ channel, amount }: { channel: Channel; amount: number | undef
 }
 
 /** The beneficiary: a wallet or a bank account, as the channel pays. */
-function Destination({ kinds, values, onChange }: PartProps & { kinds: readonly Kind[] }) {
+function Destination({ kinds, values, problems, onChange }: PartProps & { kinds: readonly Kind[] }) {
   const kind = kindOf(values, kinds);
   return (
     <>
@@ -162,6 +194,7 @@ function Destination({ kinds, values, onChange }: PartProps & { kinds: readonly 
           isRequired
           maxLength={20}
           value={values.phone}
+          error={problems.phone}
           onChange={(event) => onChange({ phone: event.target.value })}
         />
       ) : (
@@ -179,6 +212,7 @@ function Destination({ kinds, values, onChange }: PartProps & { kinds: readonly 
             isRequired
             maxLength={20}
             value={values.accountNumber}
+            error={problems.accountNumber}
             onChange={(event) => onChange({ accountNumber: event.target.value })}
           />
         </>
@@ -188,6 +222,7 @@ function Destination({ kinds, values, onChange }: PartProps & { kinds: readonly 
         isRequired
         maxLength={100}
         value={values.accountName}
+        error={problems.accountName}
         onChange={(event) => onChange({ accountName: event.target.value })}
       />
     </>

@@ -22,7 +22,7 @@ const text = catalogue({
   title: ['Find', 'ፍለጋ'],
   help: [
     'Type an id, an order number, a phone, a reference, the host of a receiver, or a part of the name of a merchant.',
-    'መለያ፣ የትእዛዝ ቁጥር፣ ስልክ፣ ማመሳከሪያ፣ የተቀባይ አገልጋይ ስም ወይም የነጋዴ ስም ክፍል ይጻፉ።',
+    'መለያ፣ የትዕዛዝ ቁጥር፣ ስልክ፣ ማመሳከሪያ፣ የተቀባይ አገልጋይ ስም ወይም የነጋዴ ስም ክፍል ይጻፉ።',
   ],
   helpTitle: ['Search in both environments', 'በሁለቱም አካባቢዎች ይፈልጉ'],
   none: ['Nothing was found.', 'ምንም አልተገኘም።'],
@@ -40,6 +40,8 @@ const text = catalogue({
   settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
   receipt: ['Receipt', 'የባንክ ገቢ'],
 });
+
+const REFRESH_MS = 5_000;
 
 /** The screens of hits. */
 const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {
@@ -109,7 +111,7 @@ const COLUMNS: readonly Column<Hit>[] = [
 /** Everything that belongs to an id, a number or a name, in both environments. */
 export function Find() {
   const { q = '' }: { q?: string } = useSearch({ strict: false });
-  const found = useRead('GET /api/ops/search', { query: { q } }, { enabled: q !== '' });
+  const found = useRead('GET /api/ops/search', { query: { q } }, { enabled: q !== '', everyMs: REFRESH_MS });
   return (
     <Page title={q === '' ? text.title : `${text.title}: ${q}`}>
       <div className="card">
