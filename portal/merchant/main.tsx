@@ -5,7 +5,7 @@ import { mount } from '../ui/mount.tsx';
 import { SignOutButton } from '../ui/person-menu.tsx';
 import { MemberProvider } from './member.ts';
 import { router } from './router.tsx';
-import { call } from './routes.ts';
+import { call, nameMerchant } from './routes.ts';
 import { text } from './text.ts';
 
 function WithoutMerchant() {
@@ -18,12 +18,13 @@ function WithoutMerchant() {
 
 mount(
   () => call('GET /api/portal/me', {}),
-  ({ merchant, ...me }) =>
-    merchant === null ? (
-      <WithoutMerchant />
-    ) : (
+  ({ merchant, ...me }) => {
+    if (merchant === null) return <WithoutMerchant />;
+    nameMerchant(merchant.merchantId);
+    return (
       <MemberProvider value={{ ...me, merchant }}>
         <RouterProvider router={router} />
       </MemberProvider>
-    ),
+    );
+  },
 );

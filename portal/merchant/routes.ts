@@ -64,6 +64,7 @@ export type ReportRow = Omit<ReadyReport, 'status' | 'completedAt' | 'expiresAt'
 /** The routes that the portal calls, and the data of their success. */
 type Routes = {
   'GET /api/portal/me': Me;
+  'POST /api/portal/switch': Me;
   'GET /api/checkout/txns/get_all_txns': TransactionRow[];
   'GET /api/checkout/txns/summary': TransactionSums;
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
@@ -135,7 +136,12 @@ type Routes = {
   'GET /api/checkout/sessions/:sessionId': z.output<typeof sessions.Session>;
 };
 
-/** Of every call: its environment. */
-export const headers = { 'x-meskot-environment': environment };
+/** Of every call: its environment, and the merchant that the page shows. */
+export const headers: Record<string, string> = { 'x-meskot-environment': environment };
+
+/** Calls name this merchant from now on, so that they fail once another tab has switched to another one. */
+export function nameMerchant(merchantId: string): void {
+  headers['x-meskot-merchant'] = merchantId;
+}
 
 export const { call, useRead, useChange } = createCalls<Routes>(headers);

@@ -1,17 +1,20 @@
+import { useMutation } from '@tanstack/react-query';
 import { lazyRouteComponent, Link } from '@tanstack/react-router';
 import { Suspense, useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 
 import { Note } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { environment } from '../ui/environment.ts';
+import { base, environment } from '../ui/environment.ts';
+import { failureText } from '../ui/feedback.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { formatClock } from '../ui/format.ts';
 import { Frame, type Entry } from '../ui/frame.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
 import { text as kit } from '../ui/text.ts';
 import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
-import { useRead } from './routes.ts';
+import { call, useRead } from './routes.ts';
 import { text } from './text.ts';
 
 /** The screen that one begins with. */
@@ -80,7 +83,7 @@ const MAILS_READ_EVERY_MS = 15_000;
 
 /** The frame of every screen. */
 export function Shell() {
-  const { merchant, twoFactor, user, role, may } = useMember();
+  const { merchant, twoFactor, user, role, may, apiUrl } = useMember();
   const groups = GROUPS.map(({ title, entries }) => ({
     title,
     entries: entries.filter(({ permission }) => permission === undefined || may(permission)),
@@ -91,6 +94,7 @@ export function Shell() {
       groups={groups}
       home={HOME}
       keys={KEYS}
+      docsUrl={`${apiUrl}/docs`}
       search={<Search screens={groups.flatMap(({ entries }) => entries)} />}
       notice={
         <>
@@ -100,6 +104,7 @@ export function Shell() {
       }
       user={user}
       role={role ?? ''}
+      choices={<MerchantChoice />}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
         <Warning>
@@ -118,6 +123,25 @@ export function Shell() {
         </Warning>
       )}
     </Frame>
+  );
+}
+
+/** The merchants of a person who belongs to several. Changing it loads the page afresh, so that their data never mixes. */
+function MerchantChoice() {
+  const { merchant, memberships } = useMember();
+  const change = useMutation({
+    mutationFn: (merchantId: string) => call('POST /api/portal/switch', { body: { merchantId } }),
+    onSuccess: () => location.assign(base + HOME),
+  });
+  if (memberships.length < 2) return null;
+  return (
+    <SelectField
+      label={text.merchant}
+      choices={memberships.map(({ merchantId, name }) => [merchantId, name] as const)}
+      value={merchant.merchantId}
+      error={change.error === null ? undefined : failureText(change.error)}
+      onChange={({ target }) => change.mutate(target.value)}
+    />
   );
 }
 

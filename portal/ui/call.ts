@@ -118,6 +118,8 @@ export function createCall<Routes extends RouteTable>(ofEvery: HeadersInit) {
     if (response.ok && envelope !== null) return envelope;
     if (response.status === 401) onSessionEnded();
     const failure = failureOf(response, envelope);
+    // The person has switched to another merchant in another tab.
+    if (failure.details.some(({ field }) => field === 'X-Meskot-Merchant')) location.reload();
     if (failure.code === 'STEP_UP_REQUIRED' && (await askForCode())) return call(endpoint, input);
     throw failure;
   };

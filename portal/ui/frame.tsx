@@ -25,11 +25,15 @@ type Props = {
   /** The screen that a change of the environment leads to. */
   home: `/${string}`;
   keys: readonly KeyHelp[];
+  /** Where the API is described. */
+  docsUrl?: string;
   /** In the top bar. */
   search?: ReactNode;
   /** The signed-in person. */
   user: { name: string; email: string };
   role: string;
+  /** In the menu of the person. */
+  choices?: ReactNode;
   /** Beside the environment. */
   notice?: ReactNode;
   /** Above the screen. */
@@ -39,7 +43,7 @@ type Props = {
 const isLive = environment === 'live';
 
 /** The frame of every screen: top bar, environment, sidebar. */
-export function Frame({ name, groups, home, keys, search, user, role, notice, children }: Props) {
+export function Frame({ name, groups, home, keys, docsUrl, search, user, role, choices, notice, children }: Props) {
   /** The path at which the menu of a narrow screen was opened: another one closes it. */
   const [menuPath, setMenuPath] = useState<string | null>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -70,7 +74,9 @@ export function Frame({ name, groups, home, keys, search, user, role, notice, ch
             <LanguageChoice />
           </div>
           <IconButton icon="help" label={text.help} onClick={() => setHelpOpen(true)} />
-          <PersonMenu user={user} role={role} />
+          <PersonMenu user={user} role={role}>
+            {choices}
+          </PersonMenu>
         </header>
         <EnvironmentBar home={home}>{notice}</EnvironmentBar>
       </div>
@@ -84,7 +90,7 @@ export function Frame({ name, groups, home, keys, search, user, role, notice, ch
           <StepUp />
         </main>
       </div>
-      {isHelpOpen && <Help more={keys} onClose={() => setHelpOpen(false)} />}
+      {isHelpOpen && <Help more={keys} docsUrl={docsUrl} onClose={() => setHelpOpen(false)} />}
       <Toasts />
     </div>
   );

@@ -15,15 +15,23 @@ const KEYS: readonly KeyHelp[] = [
   ['Esc', text.keyClose],
 ];
 
-/** The keys of the pages: those of every entry and `more`. */
-export function Help({ more, onClose }: { more: readonly KeyHelp[]; onClose: () => void }) {
+type Props = { more: readonly KeyHelp[]; docsUrl: string | undefined; onClose: () => void };
+
+/** Where the API is described, and the keys of the pages: those of every entry and `more`. */
+export function Help({ more, docsUrl, onClose }: Props) {
   const [isOn, setOn] = useState(areShortcutsOn);
   const change = (wanted: boolean): void => {
     turnShortcuts(wanted);
     setOn(wanted);
   };
   return (
-    <Dialog title={text.keys} onClose={onClose}>
+    <Dialog title={text.help} onClose={onClose}>
+      {docsUrl !== undefined && (
+        <a href={docsUrl} target="_blank" rel="noreferrer" className="text-brand underline">
+          {text.docs}
+        </a>
+      )}
+      <h3 className="font-semibold">{text.keys}</h3>
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2">
         {[...KEYS, ...more].map(([keys, meaning]) => (
           <div key={keys} className="contents">

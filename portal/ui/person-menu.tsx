@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 
 import { call } from './account/routes.ts';
 import { Button } from './button.tsx';
@@ -9,10 +10,10 @@ import { text } from './frame-text.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { Popover } from './popover.tsx';
 
-type Props = { user: { name: string; email: string }; role: string };
+type Props = { user: { name: string; email: string }; role: string; children: ReactNode };
 
 /** The signed-in person, and the way out. */
-export function PersonMenu({ user, role }: Props) {
+export function PersonMenu({ user, role, children }: Props) {
   return (
     <Popover button={null} icon="person" kind="plain" label={text.person} title={text.person}>
       {() => (
@@ -22,6 +23,7 @@ export function PersonMenu({ user, role }: Props) {
             <p className="text-quiet">{user.email}</p>
           </div>
           <Facts rows={{ [text.role]: role }} />
+          {children}
           <div className="sm:hidden">
             <LanguageChoice />
           </div>

@@ -21,7 +21,7 @@ export const SECURITY_SCHEMES = {
     in: 'cookie',
     name: '__Host-meskot_portal',
     description:
-      'The session of a person, served at the address of the portal only. Requests there carry this cookie and the header X-Meskot-Environment (sandbox or live), and no key.',
+      'The session of a person, served at the address of the portal only. Requests there carry this cookie and the header X-Meskot-Environment (sandbox or live), and no key. With the header X-Meskot-Merchant they are rejected unless the session is of that merchant.',
   },
   consoleSession: {
     type: 'apiKey',

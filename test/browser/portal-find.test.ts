@@ -54,6 +54,16 @@ describe('finding and ordering', () => {
     await close();
   }, 60_000);
 
+  test('the help has the keys, and the way to the description of the API', async () => {
+    const { page, problems, close } = await portal.open('/test/balance', { role: 'owner' });
+    await page.keyboard.press('?');
+    const docs = await page.getByRole('link', { name: 'Documentation of the API' }).getAttribute('href');
+    expect(docs).toMatch(/^http:[/][/][^/]+[/]docs$/);
+    await page.waitForSelector('dialog >> text=Search everything');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('the search on a page in Amharic is in Amharic', async () => {
     const tab = await portal.open('/test/transactions', { language: 'am' });
     await tab.page.keyboard.press('/');

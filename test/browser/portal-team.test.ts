@@ -1,5 +1,7 @@
+import { findUserByEmail, setMembership } from '../../src/access/users/users.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { addPerson, confirmTwoFactor } from '../portal/portal.ts';
+import { openTab } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('the team of a merchant', () => {
@@ -47,6 +49,46 @@ describe('the team of a merchant', () => {
     await page.click('dialog button:text-is("Remove")');
     await page.waitForSelector('text=The member is removed.');
     expect(await page.locator('tbody tr').count()).toBe(1);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a person of two merchants switches between them, and a page that shows the former one changes nothing', async () => {
+    const { page, close, email } = await portal.open('/test/webhooks', { expected: /status of 400/ });
+    const otherId = await portal.newMerchant('Second Shop');
+    const user = await findUserByEmail(portal.db, email);
+    await portal.db.transaction((trx) =>
+      setMembership(trx, { userId: user?.id ?? '', merchantId: otherId, role: 'owner' }),
+    );
+    await page.click('button:has-text("New subscription")');
+    await page.fill('dialog input[type=url]', 'http://127.0.0.1:9/hook');
+
+    const second = await page.context().newPage();
+    await second.goto(`${portal.url}/test/webhooks`);
+    await second.getByRole('button', { name: 'Account' }).click();
+    await second.getByLabel('Merchant').selectOption('Second Shop');
+    await second.waitForSelector('header >> text=Second Shop');
+    await page.click('dialog button:has-text("Create")');
+    await page.waitForSelector('header >> text=Second Shop');
+    await page.waitForSelector('text=No subscriptions yet.');
+    expect(await rows(portal.db, 'SELECT 1 FROM webhook_subscription')).toEqual([]);
+    await close();
+  });
+
+  test('a business that signs up with a double click sees its first key', async () => {
+    const { page, problems, close } = await openTab(portal.browser, { origins: [portal.url] });
+    await page.goto(`${portal.url}/sign-up`);
+    await page.getByLabel('Name of the business').fill('Double Click Shop');
+    await page.getByLabel('Your name').fill('Abebe Kebede');
+    await page.getByLabel('E-mail address').fill('double@shop.example.et');
+    await page.click('main button');
+    await page.waitForSelector('text=Check your mail');
+    await page.goto(`${portal.url}/dev/mail`);
+    await page.locator('article', { hasText: 'double@shop.example.et' }).locator('a').click();
+    await page.getByLabel('New password').fill('seven grey donkeys 41');
+    await page.locator('main button').click({ clickCount: 2, delay: 50, noWaitAfter: true });
+    await page.waitForSelector('pre:has-text("sk_test_")');
+    expect(await page.locator('header a').count()).toBe(0);
     expect(problems).toEqual([]);
     await close();
   });

@@ -229,6 +229,10 @@ test('a person of several merchants works in one at a time and switches to anoth
     denied: expect.arrayContaining([{ permission: 'owners:write', roles: ['owner'] }]),
   });
   expect((await person.send('GET', '/api/checkout/balance')).status).toBe(200);
+  const ofFirst = await person.send('GET', '/api/checkout/balance', { headers: { 'x-meskot-merchant': merchantId } });
+  expect(ofFirst.body.error.details).toMatchObject([{ field: 'X-Meskot-Merchant' }]);
+  const ofOther = await person.send('GET', '/api/checkout/balance', { headers: { 'x-meskot-merchant': other } });
+  expect(ofOther.status).toBe(200);
   expect((await person.send('PATCH', '/api/checkout/channels/TELEBIRR', { body: { enabled: false } })).status).toBe(
     403,
   );

@@ -72,6 +72,7 @@ export function createSessionIdentification(deps: Deps): Identify {
       if (route.stepUp) requireStepUp(session, now);
       return personCaller(session);
     }
+    ensureShownMerchant(session, ctx);
     const caller = userCaller(session, readEnvironment(ctx));
     ensurePermission(caller, permissionOf(auth));
     const scope = auth.by === 'member' ? SCOPES.find((one) => one === auth.permission) : auth.scope;
@@ -115,6 +116,13 @@ const personCaller = ({ id: sessionId, userId, merchantId, role }: Session): Per
 
 const permissionOf = (auth: Extract<Route['auth'], { scope: unknown } | { by: 'member' }>): AnyPermission =>
   auth.by !== 'key-or-client-token' && auth.permission !== undefined ? auth.permission : auth.scope;
+
+/** Throws VALIDATION_ERROR for a page of another merchant than the one that its session has switched to since. */
+function ensureShownMerchant({ merchantId }: Session, ctx: Context): void {
+  const shown = ctx.get('X-Meskot-Merchant');
+  if (shown === '' || shown === merchantId) return;
+  throw invalid('X-Meskot-Merchant', 'is not the merchant that you have switched to: reload the page');
+}
 
 function readEnvironment(ctx: Context): Environment {
   const value = ctx.get('x-meskot-environment');
