@@ -1,3 +1,20 @@
+-- Reports that are requested at the end of each period, and mailed to members.
+CREATE TABLE report_schedule (
+  id            text PRIMARY KEY,                  -- rsc_…
+  merchant_id   text NOT NULL REFERENCES merchant,
+  environment   text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  kind          text NOT NULL CHECK (kind IN ('payments', 'withdrawals', 'settlements', 'balance')),
+  format        text NOT NULL CHECK (format IN ('CSV', 'XLSX', 'JSON', 'PDF')),
+  period        text NOT NULL CHECK (period IN ('day', 'week', 'month', 'ethiopianMonth')),
+  recipients    text[] NOT NULL CHECK (cardinality(recipients) BETWEEN 1 AND 20),  -- usr_…
+  due_at        timestamptz,                       -- of the next report: on the day after its period; null: paused
+  created_by    text NOT NULL,                     -- usr_…
+  created_at    timestamptz NOT NULL,
+  updated_at    timestamptz NOT NULL
+);
+CREATE INDEX report_schedule_list ON report_schedule (merchant_id, environment, created_at);
+CREATE INDEX report_schedule_due ON report_schedule (due_at) WHERE due_at IS NOT NULL;
+
 -- A file that a merchant requested. Its rows are of one snapshot. The file is in the folder of REPORTS_DIR under a
 -- random name.
 CREATE TABLE report (
@@ -21,7 +38,8 @@ CREATE TABLE report (
   file_bytes      bigint,
   sha256          text,
   failure         jsonb,                           -- { code, message }
-  requested_by    text NOT NULL,                   -- key_…
+  requested_by    text NOT NULL,                   -- key_…, usr_…
+  schedule_id     text REFERENCES report_schedule ON DELETE SET NULL,  -- null: requested by hand
   version         integer NOT NULL DEFAULT 1,
   requested_at    timestamptz NOT NULL,
   snapshot_at     timestamptz,
@@ -36,4 +54,5 @@ CREATE TABLE report (
 CREATE INDEX report_list ON report (merchant_id, environment, requested_at DESC, id DESC);
 CREATE INDEX report_open ON report (id) INCLUDE (merchant_id, environment, created_at)
   WHERE status IN ('QUEUED', 'RUNNING');
+CREATE UNIQUE INDEX report_scheduled ON report (schedule_id, start_date) WHERE schedule_id IS NOT NULL;
 CREATE INDEX report_expiring ON report (expires_at) WHERE status = 'READY';

@@ -58,7 +58,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'reconciliation_statement',
     'statement_row',
   ],
-  reports: ['report'],
+  reports: ['report', 'report_schedule'],
   portal: ['saved_view'],
 };
 const OWNER_OF = new Map(

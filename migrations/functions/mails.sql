@@ -1,11 +1,11 @@
--- Adds a mail to each member of a merchant with one of the roles, and to the one member of_user: facts, which are written in
+-- Adds a mail to each member of a merchant with one of the roles, and to those of_users who are members: facts, which are written in
 -- words, in the person's language, when the mail is sent.
 CREATE OR REPLACE FUNCTION notify_members(
-  of_merchant text, of_environment text, roles text[], of_user text, facts jsonb
+  of_merchant text, of_environment text, roles text[], of_users text[], facts jsonb
 ) RETURNS void LANGUAGE sql AS $$
   INSERT INTO mail (id, recipient, language, notice)
   SELECT 'mai_' || upper(substr(translate(CAST(gen_random_uuid() AS text), '-', ''), 1, 26)), u.email, u.language,
          facts || jsonb_build_object('merchantName', m.name, 'environment', of_environment)
   FROM membership s JOIN user_account u ON u.id = s.user_id JOIN merchant m ON m.id = s.merchant_id
-  WHERE s.merchant_id = of_merchant AND s.removed_at IS NULL AND (s.role = ANY (roles) OR s.user_id = of_user)
+  WHERE s.merchant_id = of_merchant AND s.removed_at IS NULL AND (s.role = ANY (roles) OR s.user_id = ANY (of_users))
 $$;

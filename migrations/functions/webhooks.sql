@@ -11,7 +11,7 @@ BEGIN
   IF OLD.failing_mailed_at IS NULL OR OLD.failing_mailed_at < now() - interval '1 day' THEN
     NEW.failing_mailed_at := now();
     -- The generated receiver_host has no value yet in NEW.
-    PERFORM notify_members(NEW.merchant_id, NEW.environment, '{owner,admin,developer}', NULL, jsonb_build_object(
+    PERFORM notify_members(NEW.merchant_id, NEW.environment, '{owner,admin,developer}', '{}', jsonb_build_object(
       'kind', 'endpoint.failing', 'host', OLD.receiver_host, 'failures', NEW.consecutive_failures));
   END IF;
   RETURN NEW;

@@ -8,6 +8,7 @@ import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type * as sessions from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
 import type * as portal from '../../src/portal/schema.ts';
+import type * as schedules from '../../src/reports/schedule-routes.ts';
 import type * as reports from '../../src/reports/schema.ts';
 import type { ReportStatus } from '../../src/reports/states.ts';
 import type * as bank from '../../src/settlements/bank-account/schema.ts';
@@ -52,6 +53,7 @@ export type SettlementRow = z.output<typeof settlements.Settlement>;
 export type SettlementQuote = z.output<typeof settlements.SettlementQuote>;
 export type PaymentSeries = z.output<typeof reports.Series>;
 export type ReportSummary = z.output<typeof reports.Summary>;
+export type ReportSchedule = z.output<typeof schedules.ReportSchedule>;
 type ReadyReport = z.output<z.ZodObject<typeof reports.readyReport>>;
 /** Fields of the file are null until it is READY. */
 export type ReportRow = Omit<ReadyReport, 'status' | 'completedAt' | 'expiresAt' | 'sha256'> & {
@@ -130,6 +132,11 @@ type Routes = {
   'GET /api/checkout/reports': ReportRow[];
   'POST /api/checkout/reports': ReportRow;
   'POST /api/checkout/reports/:reportId/cancel': ReportRow;
+  'GET /api/portal/report-schedules': ReportSchedule[];
+  'GET /api/portal/report-recipients': z.output<typeof schedules.Recipients>;
+  'POST /api/portal/report-schedules': ReportSchedule;
+  'PATCH /api/portal/report-schedules/:scheduleId': ReportSchedule;
+  'DELETE /api/portal/report-schedules/:scheduleId': null;
   'GET /api/checkout/reports/summary': ReportSummary;
   'GET /api/checkout/reports/series': PaymentSeries;
   'POST /api/checkout/sessions': CreatedSession;

@@ -56,6 +56,7 @@ import { receiptOperatorRoutes } from '../reconciliation/receipts/operator-route
 import { REPORT_EVENTS } from '../reports/events.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { reportRoutes } from '../reports/routes.ts';
+import { reportScheduleRoutes } from '../reports/schedule-routes.ts';
 import { transactionReportRoutes } from '../reports/transaction-routes.ts';
 import { bankAccountOperatorRoutes, bankAccountRoutes } from '../settlements/bank-account/routes.ts';
 import { calendarOperatorRoutes, calendarRoutes } from '../settlements/calendar/routes.ts';
@@ -137,6 +138,7 @@ const PEOPLE_ROUTES = [
   merchantAuditRoutes,
   streamRoutes,
   viewRoutes,
+  reportScheduleRoutes,
 ];
 
 type RouteParts = {

@@ -34,6 +34,7 @@ import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles, expireReports, removeAbandoned } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
+import { requestDueReports } from '../reports/schedules.ts';
 import { findRecoverableReports, measureReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow.ts';
@@ -222,6 +223,7 @@ function timedJobs(
     job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
     job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('request scheduled reports', MINUTE_MS, (stopping) => requestDueReports(deps, stopping)),
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     ...mailJobs(config, deps),

@@ -10,6 +10,7 @@ const REMOVABLE = [
   'idempotency_key',
   'mail',
   'outbox',
+  'report_schedule',
   'request_log',
   'sandbox_receiver_request',
   'saved_view',

@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'rcp'
   | 'bac'
   | 'rpt'
+  | 'rsc'
   | 'req'
   | 'opr'
   | 'opk'

@@ -12,6 +12,7 @@ export type LockKind =
   | 'limit_rule'
   | 'operators'
   | 'payout_reference'
+  | 'report_schedules'
   | 'resend_job'
   | 'settlement'
   | 'team'

@@ -25,7 +25,14 @@ type NoticeFacts =
       expectedUntil: string;
     }
   | { kind: 'withdrawal.awaiting'; withdrawalId: string; requestId: string; amount: string; channel: string }
-  | { kind: 'report.ready'; startDate: string; endDate: string; rows: number }
+  | {
+      kind: 'report.ready';
+      of: 'payments' | 'withdrawals' | 'settlements' | 'balance';
+      isScheduled: boolean;
+      startDate: string;
+      endDate: string;
+      rows: number;
+    }
   | { kind: 'endpoint.failing'; host: string; failures: number };
 
 /** The facts of a mail to members of a merchant: nothing secret. */
@@ -66,16 +73,16 @@ export async function enqueueMail(trx: Trx, keyRing: KeyRing, { recipient, subje
 }
 
 /**
- * Adds a mail to each member of a merchant with one of the roles, and to a person if they are a member, in the transaction of
- * the change.
+ * Adds a mail to each member of a merchant with one of the roles, and to those of these people who are members, in the
+ * transaction of the change.
  */
 export async function notifyMembers(
   tx: UnitOfWork,
   { merchantId, environment }: MerchantScope,
-  { roles = [], userId = null, ...facts }: NoticeFacts & { roles?: readonly string[]; userId?: string | null },
+  { roles = [], userIds = [], ...facts }: NoticeFacts & { roles?: readonly string[]; userIds?: readonly string[] },
 ): Promise<void> {
-  const sql = `SELECT notify_members(:merchantId, :environment, CAST(:roles AS text[]), :userId, CAST(:facts AS jsonb))`;
-  await tx.writeDeferred(sql, { merchantId, environment, roles, userId, facts: JSON.stringify(facts) });
+  const sql = `SELECT notify_members(:merchantId, :environment, CAST(:roles AS text[]), CAST(:userIds AS text[]), CAST(:facts AS jsonb))`;
+  await tx.writeDeferred(sql, { merchantId, environment, roles, userIds, facts: JSON.stringify(facts) });
 }
 
 /** Sends one mail. Rejects when the server does not accept it. */

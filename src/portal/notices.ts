@@ -63,15 +63,27 @@ function withdrawalAwaiting({ merchantName, requestId, amount, channel }: Of<'wi
   };
 }
 
-function reportReady({ merchantName, startDate, endDate, rows }: Of<'report.ready'>): Texts {
+const REPORTS_OF = {
+  payments: { en: 'payments', am: 'የክፍያዎች' },
+  withdrawals: { en: 'withdrawals', am: 'የወጪዎች' },
+  settlements: { en: 'settlements', am: 'ወደ ባንክ የተደረጉ ዝውውሮች' },
+  balance: { en: 'the balance', am: 'የቀሪ ሂሳብ' },
+};
+
+function reportReady({ merchantName, of, isScheduled, startDate, endDate, rows }: Of<'report.ready'>): Texts {
+  const { en, am } = REPORTS_OF[of];
+  const schedule = {
+    en: isScheduled ? ' It is requested by a schedule, which can be paused on the page of reports.' : '',
+    am: isScheduled ? ' ሪፖርቱ የተዘጋጀው በመርሐ ግብር ነው፤ መርሐ ግብሩን በሪፖርቶች ገጽ ላይ ማቆም ይችላሉ።' : '',
+  };
   return {
     en: {
-      subject: `Your report of ${startDate} to ${endDate} is ready`,
-      text: `The report of ${merchantName} from ${startDate} to ${endDate} is ready, with ${rows} rows. It can be downloaded for 30 days.`,
+      subject: `Your report of ${en}, ${startDate} to ${endDate}, is ready`,
+      text: `The report of ${en} of ${merchantName} from ${startDate} to ${endDate} is ready, with ${rows} rows. It can be downloaded for 30 days.${schedule.en}`,
     },
     am: {
-      subject: `ከ${startDate} እስከ ${endDate} ያለው ሪፖርትዎ ዝግጁ ነው`,
-      text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው ሪፖርት ${rows} ረድፎች ይዞ ዝግጁ ሆኗል። ለ30 ቀናት ማውረድ ይችላሉ።`,
+      subject: `ከ${startDate} እስከ ${endDate} ያለው ${am} ሪፖርትዎ ዝግጁ ነው`,
+      text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው ${am} ሪፖርት ${rows} ረድፎች ይዞ ዝግጁ ሆኗል። ለ30 ቀናት ማውረድ ይችላሉ።${schedule.am}`,
     },
   };
 }

@@ -6,19 +6,30 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import type { ReportRow } from './queries.ts';
+import { readRecipients } from './schedules.ts';
 import { presentReport, readyReport } from './schema.ts';
 
 /** A report that is ready sooner needs no mail: its page is still open. */
 const WAITED_FOR_MS = 10_000;
 
-/** Records `report.ready` in the transaction that completes the report, and a mail to the person who has requested it. */
+/**
+ * Records `report.ready` in the transaction that completes the report, and a mail to the recipients of its schedule, or to
+ * the person who has requested it.
+ */
 export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: string): Promise<void> {
   const about = { ...scopeOf(row), resourceType: 'report', resourceId: row.id };
   const data = ReportData.strip().parse({ ...presentReport(row, baseUrl), object: 'report' });
   await recordEvents(tx, [{ event: 'report.ready', ...about, data, createdAt: row.completedAt ?? row.requestedAt }]);
-  const { startDate, endDate, totalRows, requestedBy: userId, requestedAt, completedAt } = row;
-  if (completedAt === null || completedAt.getTime() - requestedAt.getTime() < WAITED_FOR_MS) return;
-  await notifyMembers(tx, row, { kind: 'report.ready', userId, startDate, endDate, rows: totalRows });
+  const { kind: of, startDate, endDate, totalRows, scheduleId } = row;
+  const userIds = scheduleId === null ? requesterWhoWaits(row) : await readRecipients(tx.trx, scheduleId);
+  if (userIds.length === 0) return;
+  const facts = { of, isScheduled: scheduleId !== null, startDate, endDate, rows: totalRows };
+  await notifyMembers(tx, row, { kind: 'report.ready', userIds, ...facts });
+}
+
+function requesterWhoWaits({ requestedBy, requestedAt, completedAt }: ReportRow): string[] {
+  const isSoon = completedAt === null || completedAt.getTime() - requestedAt.getTime() < WAITED_FOR_MS;
+  return isSoon ? [] : [requestedBy];
 }
 
 const ReportData = z.strictObject({ object: z.literal('report'), ...snapshotFields, ...readyReport });

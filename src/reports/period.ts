@@ -2,7 +2,7 @@ import { addDays, addisDay } from '../lib/dates.ts';
 import { invalid } from '../lib/errors.ts';
 import { dayRange, ensureDaysInRange, type DayRange } from '../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
-import { ethiopianDate } from '../settlements/calendar/holidays.ts';
+import { ethiopianDate, toEthiopian } from '../settlements/calendar/holidays.ts';
 
 /** Days, weeks from Monday, Gregorian months and quarters; or a custom range of days. */
 export const PERIODS = ['day', 'week', 'month', 'quarter', 'custom'] as const;
@@ -45,6 +45,30 @@ export function presentDays({ startDate, endDate }: Days) {
   return { startDate, endDate, startDateEthiopian, endDateEthiopian };
 }
 
+/** What a day is part of: the same text for all days of an interval. */
+export const INTERVALS = {
+  day: (day) => day,
+  week: (day) => addDays(day, -((new Date(day).getUTCDay() + 6) % 7)),
+  month: (day) => day.slice(0, 7),
+  // The five or six days of Pagumen belong to Nehase.
+  ethiopianMonth: (day) => {
+    const { year, month } = toEthiopian(day);
+    return `${year}-${Math.min(month, 12)}`;
+  },
+} as const satisfies Readonly<Record<string, (day: string) => string>>;
+export type Interval = keyof typeof INTERVALS;
+
+/** The whole interval that contains a day. */
+export function intervalOf(interval: Interval, day: string): Days {
+  const keyOf = INTERVALS[interval];
+  const edge = (step: 1 | -1): string => {
+    let last = day;
+    while (keyOf(addDays(last, step)) === keyOf(day)) last = addDays(last, step);
+    return last;
+  };
+  return { startDate: edge(-1), endDate: edge(1) };
+}
+
 /** Splits a range into parts of at most `daysMax` days. */
 export function inParts(range: DayRange, daysMax: number): DayRange[] {
   const parts: DayRange[] = [];
@@ -70,15 +94,10 @@ function ensureInCalendar(field: string, day: string): string {
 }
 
 function daysOf(period: Exclude<Period, 'custom'>, day: string): Days {
-  if (period === 'day') return { startDate: day, endDate: day };
-  if (period === 'week') {
-    const monday = addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
-    return { startDate: monday, endDate: addDays(monday, 6) };
-  }
-  const months = period === 'month' ? 1 : 3;
+  if (period !== 'quarter') return intervalOf(period, day);
   const date = new Date(day);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % months)];
-  const [first, last] = [Date.UTC(year, month, 1), Date.UTC(year, month + months, 0)];
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % 3)];
+  const [first, last] = [Date.UTC(year, month, 1), Date.UTC(year, month + 3, 0)];
   return { startDate: dayText(first), endDate: dayText(last) };
 }
 

@@ -36,6 +36,8 @@ export type ReportRow = MerchantScope & {
   sha256: string | null;
   failure: { code: string; message: string } | null;
   requestedBy: string;
+  /** The schedule that requested it; null: none, or a deleted one. */
+  scheduleId: string | null;
   version: number;
   requestedAt: Date;
   completedAt: Date | null;

@@ -27,13 +27,14 @@ export async function requestReport(
   scope: MerchantScope,
   requested: NewReport,
 ): Promise<ReportRow> {
-  const { kind, format, period, statuses, channel, narrowing = null, requestedBy } = requested;
+  const { kind, format, statuses, channel, narrowing = null } = requested;
   const requestedAt = clock();
   const range = readPeriod(requested, requestedAt);
   const pending = await first<{ count: number }>(
     tx.trx,
     `SELECT count(*)::int AS count FROM report
-     WHERE merchant_id = :merchantId AND environment = :environment AND status IN ('QUEUED', 'RUNNING')`,
+     WHERE merchant_id = :merchantId AND environment = :environment AND status IN ('QUEUED', 'RUNNING')
+       AND schedule_id IS NULL`,
     scopeOf(scope),
   );
   if (pending && pending.count >= PENDING_MAX) {
@@ -42,14 +43,38 @@ export async function requestReport(
   const filter = { ...scopeOf(scope), range, statuses, channel, narrowing };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);
   ensureRowsBelowMax(format, totalRows);
-  const { startDate, endDate } = range;
-  const options = { kind, format, period, startDate, endDate, statuses, channel, narrowing, requestedBy };
-  const id = newId('rpt', requestedAt.getTime());
-  const queued = { id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt };
-  const row = await insertRow<ReportRow>(tx.trx, 'report', queued);
-  if (!isSmall(row)) await tx.enqueue([reportMessage({ reportId: id, ...scopeOf(scope) })]);
+  const row = await insertReport(tx, scope, { ...requested, ...range, totalRows, requestedAt });
+  if (!isSmall(row)) await enqueueReport(tx, row);
   return row;
 }
+
+/** Creates the QUEUED report of a schedule. Its workflow counts the rows: with too many, the report is FAILED. */
+export async function requestScheduledReport(
+  tx: UnitOfWork,
+  scope: MerchantScope,
+  scheduled: Pick<QueuedReport, 'kind' | 'format' | 'period' | 'startDate' | 'endDate' | 'requestedBy'> & {
+    scheduleId: string;
+    requestedAt: Date;
+  },
+): Promise<void> {
+  const row = await insertReport(tx, scope, { ...scheduled, statuses: null, channel: null, totalRows: 0 });
+  await enqueueReport(tx, row);
+}
+
+type QueuedReport = Omit<NewReport, 'date'> &
+  Pick<ReportRow, 'startDate' | 'endDate' | 'totalRows' | 'requestedAt'> & { scheduleId?: string };
+
+async function insertReport({ trx }: UnitOfWork, scope: MerchantScope, queued: QueuedReport): Promise<ReportRow> {
+  const { kind, format, period, startDate, endDate, statuses, channel, narrowing = null } = queued;
+  const { scheduleId = null, requestedBy, totalRows, requestedAt } = queued;
+  const options = { kind, format, period, startDate, endDate, statuses, channel, narrowing };
+  const request = { scheduleId, requestedBy, totalRows, requestedAt, status: 'QUEUED' };
+  const id = newId('rpt', requestedAt.getTime());
+  return insertRow<ReportRow>(trx, 'report', { id, ...scopeOf(scope), ...options, ...request });
+}
+
+const enqueueReport = (tx: UnitOfWork, row: ReportRow): Promise<void> =>
+  tx.enqueue([reportMessage({ reportId: row.id, ...scopeOf(row) })]);
 
 /** Whether a report is generated within its request. */
 export function isSmall({ format, totalRows }: Pick<ReportRow, 'format' | 'totalRows'>): boolean {

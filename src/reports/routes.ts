@@ -79,10 +79,11 @@ function changingRoutes(deps: ReportRouteDeps): Route[] {
 type Caller = KeyCaller | UserCaller;
 
 /** The kinds of reports that a caller may see: some roles see those of payments only. */
-const kindsOf = (caller: Caller): readonly ReportKind[] =>
+export const kindsOf = (caller: Caller): readonly ReportKind[] =>
   hasPermission(caller, 'reports:money') ? REPORT_KINDS : ['payments'];
 
-function ensureKind(caller: Caller, kind: ReportKind): void {
+/** Throws INSUFFICIENT_SCOPE for a kind of reports that the caller may not see. */
+export function ensureKind(caller: Caller, kind: ReportKind): void {
   if (kindsOf(caller).includes(kind)) return;
   throw new AppError('INSUFFICIENT_SCOPE', `Your role may request reports of payments only, got ${kind}.`);
 }

@@ -5,7 +5,7 @@ import { toBirr } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { TransactionNarrowing } from '../payments/transaction-schema.ts';
-import { PERIODS } from './period.ts';
+import { INTERVALS, PERIODS, type Interval } from './period.ts';
 import type { ReportRow } from './queries.ts';
 import { ZONE } from './sources/columns.ts';
 import { SOURCES } from './sources/sources.ts';
@@ -20,6 +20,9 @@ const days = {
   endDate: dateParam.optional(),
 };
 const day = z.string().meta({ format: 'date' });
+
+/** For a PDF of another kind than settlements. */
+export const PDF_ISSUE = 'PDF is the statement of settlements: use CSV, XLSX or JSON';
 
 /** A requested report. `status` becomes the list of statuses, null for all. */
 export const NewReport = z
@@ -56,7 +59,7 @@ export const NewReport = z
       context.addIssue({ code: 'custom', path: [field], message });
     if (!takesChannel && channel !== null) reject('channel');
     if (format === 'PDF' && kind !== 'settlements') {
-      reject('format', 'PDF is the statement of settlements: use CSV, XLSX or JSON');
+      reject('format', PDF_ISSUE);
     }
     if (kind !== 'payments') for (const [field] of narrowing) reject(field);
     if (channel !== null && transactionThrough) reject('channel', 'must not be given beside transactionThrough');
@@ -235,7 +238,7 @@ export const SeriesQuery = z.strictObject({
   startDate: dateParam,
   endDate: dateParam.describe('At most 366 days in all'),
   interval: z
-    .enum(['day', 'week', 'month', 'ethiopianMonth'])
+    .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
     .default('day')
     .describe('Weeks start on Monday; Pagumen is a part of Nehase'),
   by: z

@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 
-import { addDays, daysFrom } from '../lib/dates.ts';
+import { daysFrom } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import { ensureDaysInRange, dayRange } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { groupTransactionsByDay } from '../payments/export.ts';
-import { toEthiopian } from '../settlements/calendar/holidays.ts';
-import { inParts, presentDays } from './period.ts';
+import { inParts, INTERVALS, presentDays } from './period.ts';
 import { inSnapshot } from './queries.ts';
 import type { SeriesQuery } from './schema.ts';
 import { ZONE } from './sources/columns.ts';
@@ -15,18 +14,6 @@ import { listOfTransactions, TRANSACTION_COLUMNS } from './sources/sources.ts';
 import { PART_DAYS, presentSums } from './summary.ts';
 
 const DAYS_MAX = 366;
-
-/** What a day is part of: the same text for all days of an interval. */
-const INTERVALS: Readonly<Record<z.output<typeof SeriesQuery>['interval'], (day: string) => string>> = {
-  day: (day) => day,
-  week: (day) => addDays(day, -((new Date(day).getUTCDay() + 6) % 7)),
-  month: (day) => day.slice(0, 7),
-  // The five or six days of Pagumen belong to Nehase.
-  ethiopianMonth: (day) => {
-    const { year, month } = toEthiopian(day);
-    return `${year}-${Math.min(month, 12)}`;
-  },
-};
 
 type Keyed = Sums & { key: string | null };
 

@@ -86,7 +86,7 @@ test('a report that took longer than a moment is mailed to the person who reques
   await generate(userId, 0);
   await generate('key_1', 60);
   expect((await mails()).map(({ recipient, subject }) => [recipient, subject])).toEqual([
-    [person.email, '[TEST] Your report of 2026-03-02 to 2026-03-02 is ready'],
+    [person.email, '[TEST] Your report of payments, 2026-03-02 to 2026-03-02, is ready'],
   ]);
   await rows(portal.db, 'UPDATE membership SET removed_at = now() WHERE user_id = :userId', { userId });
   await generate(userId, 60);
@@ -129,7 +129,7 @@ test('a local installation shows the mails, and their number to who is signed in
   const owner = await portal.signedIn(scope.merchantId, 'owner');
   expect((await owner.send('GET', '/api/portal/me')).body.data.mailCount).toBe(0);
   const facts = `'{"kind": "endpoint.failing", "host": "shop.example.et", "failures": 5}'`;
-  await rows(portal.db, `SELECT notify_members(:merchantId, 'live', '{owner}', NULL, ${facts})`, scope);
+  await rows(portal.db, `SELECT notify_members(:merchantId, 'live', '{owner}', '{}', ${facts})`, scope);
   expect((await owner.send('GET', '/api/portal/me')).body.data.mailCount).toBe(1);
   const page = await openBrowser(portal.url).send('GET', '/dev/mail');
   expect(page.text).toContain('Webhooks to shop.example.et are failing');

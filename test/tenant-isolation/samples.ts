@@ -36,6 +36,8 @@ const BODIES: Record<string, object> = {
   stepUp: { code: '000000' },
   inviteMember: { email: 'walls@people.example', role: 'viewer' },
   changeMember: { role: 'viewer' },
+  createReportSchedule: { kind: 'payments', period: 'day', recipients: ['usr_walls'] },
+  changeReportSchedule: { active: false },
   createView: { name: 'Walls', filter: { status: 'FAILED' } },
   changeView: { name: 'Walls' },
   switchMerchant: { merchantId: 'mrc_walls' },

@@ -13,9 +13,10 @@ import { headers, useChange } from '../routes.ts';
 import { History } from './history.tsx';
 import { otherDays, periodName } from './period-name.ts';
 import { PERIODS } from './period.ts';
+import { Schedules } from './schedules.tsx';
 import { Sums } from './sums.tsx';
 import { text } from './text.ts';
-import { fileAddress, KINDS, reportOf, STATUSES, type WantedReport } from './wanted.ts';
+import { fileAddress, formatsOf, kindsFor, reportOf, STATUSES, type WantedReport } from './wanted.ts';
 
 /** Reports: sums of a period, its rows as a file, and the files of before. */
 export function Reports() {
@@ -27,6 +28,7 @@ export function Reports() {
         <Choices wanted={wanted} onChange={change} />
         <Sums wanted={wanted} />
       </div>
+      <Schedules />
       <History />
     </Page>
   );
@@ -38,7 +40,7 @@ function Choices({ wanted, onChange }: ChoicesProps) {
   const { may } = useMember();
   const { kind, calendar, period, days, status, channel } = wanted;
   const { startDate, endDate } = days;
-  const kinds = KINDS.filter((one) => one === 'payments' || may('reports:money'));
+  const kinds = kindsFor(may);
   const step = (day: string): void => onChange({ date: day });
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
@@ -132,11 +134,10 @@ function SaveButtons({ wanted: { kind, days, status, channel } }: { wanted: Want
         },
       },
     );
-  const formats = ['CSV', 'XLSX', ...(kind === 'settlements' ? ['PDF'] : [])];
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2">
-        {formats.map((format) => (
+        {formatsOf(kind).map((format) => (
           <Button
             key={format}
             icon="download"

@@ -12,6 +12,14 @@ import { CALENDARS, periodOf, PERIODS } from './period.ts';
 
 export const KINDS = ['payments', 'withdrawals', 'settlements'] as const;
 
+/** The kinds that a person may see. */
+export const kindsFor = (may: (permission: string) => boolean) =>
+  KINDS.filter((one) => one === 'payments' || may('reports:money'));
+
+/** The formats of a file; PDF is the statement of settlements. */
+export const formatsOf = (kind: (typeof KINDS)[number]) =>
+  kind === 'settlements' ? (['CSV', 'XLSX', 'PDF'] as const) : (['CSV', 'XLSX'] as const);
+
 /** The statuses of each kind in words. */
 export const STATUSES = {
   payments: TRANSACTION_STATUSES.map((one) => [one, TRANSACTION_STATES[one]] as const),

@@ -1,0 +1,84 @@
+import { useState } from 'react';
+
+import { Failed } from '../../ui/feedback.tsx';
+import { Check, SelectField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form.tsx';
+import { pickerCalendar } from '../../ui/format.ts';
+import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
+import { useChange, useRead } from '../routes.ts';
+import { text } from './text.ts';
+import { formatsOf, KINDS, kindsFor } from './wanted.ts';
+
+const PERIODS = ['day', 'week', 'month', 'ethiopianMonth'] as const;
+
+/** The option with this value, or the first one. */
+const chosenOf = <Value extends string>(options: readonly [Value, ...Value[]], value: string): Value =>
+  options.find((one) => one === value) ?? options[0];
+
+/** A new schedule, whose only recipient is the person unless others are chosen. */
+export function ScheduleForm({ onClose }: { onClose: () => void }) {
+  const { may, user } = useMember();
+  const [kind, setKind] = useState(() => chosenOf(KINDS, ''));
+  const [period, setPeriod] = useState(() =>
+    chosenOf(PERIODS, pickerCalendar() === 'ethiopic' ? 'ethiopianMonth' : 'month'),
+  );
+  const [format, setFormat] = useState('CSV');
+  const [wanted, setWanted] = useState<readonly string[]>([user.userId]);
+  const create = useChange('POST /api/portal/report-schedules');
+  const readers = useRead('GET /api/portal/report-recipients', { query: { kind } });
+  // Those who may read one kind of report may not all read another.
+  const recipients = (readers.data?.data ?? []).filter(({ userId }) => wanted.includes(userId));
+  const submit = (): void => {
+    const body = { kind, period, format, recipients: recipients.map(({ userId }) => userId) };
+    create.mutate({ body }, { onSuccess: () => (onClose(), toast(text.scheduled)) });
+  };
+  return (
+    <FormDialog
+      title={text.newSchedule}
+      action={text.createSchedule}
+      change={create}
+      isDisabled={recipients.length === 0}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <SelectField
+        label={text.kind}
+        choices={kindsFor(may).map((one) => [one, text[one]])}
+        value={kind}
+        onChange={({ target }) => {
+          setKind(chosenOf(KINDS, target.value));
+          setFormat('CSV');
+        }}
+      />
+      <SelectField
+        label={text.period}
+        choices={PERIODS.map((one) => [one, text[one]])}
+        value={period}
+        onChange={({ target }) => setPeriod(chosenOf(PERIODS, target.value))}
+      />
+      <SelectField
+        label={text.format}
+        choices={formatsOf(kind).map((one) => [one, one])}
+        value={format}
+        onChange={({ target }) => setFormat(target.value)}
+      />
+      <fieldset className="flex flex-col">
+        <legend className="font-medium">{text.recipients}</legend>
+        <p className="text-xs text-quiet">{text.recipientsHelp}</p>
+        {readers.error && <Failed error={readers.error} retry={() => void readers.refetch()} />}
+        {readers.data?.data.map(({ userId, name }) => (
+          <Check
+            key={userId}
+            label={name}
+            isChecked={wanted.includes(userId)}
+            onChange={(isChecked) =>
+              setWanted([...wanted.filter((one) => one !== userId), ...(isChecked ? [userId] : [])])
+            }
+          />
+        ))}
+        {readers.data && recipients.length === 0 && <p className="font-medium text-bad">{text.chooseRecipient}</p>}
+      </fieldset>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,95 @@
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
+import { Section } from '../../ui/facts.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { FormDialog } from '../../ui/form.tsx';
+import { List, type Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
+import { useChange, useRead, type ReportSchedule } from '../routes.ts';
+import { ScheduleForm } from './schedule-form.tsx';
+import { text } from './text.ts';
+
+const COLUMNS: readonly Column<ReportSchedule>[] = [
+  { header: text.kind, cell: ({ kind, format }) => `${text[kind]} (${format})` },
+  { header: text.period, narrow: 'second', cell: ({ period }) => text[period] },
+  { header: text.recipients, cell: (schedule) => <Recipients schedule={schedule} /> },
+  {
+    header: text.next,
+    narrow: 'second',
+    cell: ({ nextAt }) => (nextAt === null ? <Badge tone="quiet">{text.paused}</Badge> : <Time at={nextAt} />),
+  },
+  { header: text.actions, cell: (schedule) => <Actions schedule={schedule} /> },
+];
+
+/** Reports that members are mailed about at the end of each period. */
+export function Schedules() {
+  const { whyNot } = useMember();
+  const schedules = useRead('GET /api/portal/report-schedules', {});
+  const create = (
+    <DialogButton icon="plus" label={text.newSchedule} whyNot={whyNot('reports:write')}>
+      {(close) => <ScheduleForm onClose={close} />}
+    </DialogButton>
+  );
+  return (
+    <div className="card mb-4 flex flex-col p-3">
+      <Section title={text.schedules} actions={create}>
+        <p className="text-quiet">{text.schedulesHelp}</p>
+        <Loaded query={schedules} skeletonRows={2}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <p>{text.noSchedules}</p>
+            ) : (
+              <List label={text.schedules} columns={COLUMNS} rows={data} idOf={({ scheduleId }) => scheduleId} />
+            )
+          }
+        </Loaded>
+      </Section>
+    </div>
+  );
+}
+
+function Recipients({ schedule: { recipients } }: { schedule: ReportSchedule }) {
+  if (recipients.length === 0) return <span className="text-bad">{text.noRecipient}</span>;
+  return recipients.map(({ name, mayRead }) => (mayRead ? name : text.mayNotRead(name))).join(', ');
+}
+
+function Actions({ schedule: { scheduleId, active } }: { schedule: ReportSchedule }) {
+  const { may } = useMember();
+  const change = useChange('PATCH /api/portal/report-schedules/:scheduleId');
+  if (!may('reports:write')) return null;
+  const onSuccess = (): void => toast(active ? text.pausedNow : text.resumed);
+  return (
+    <span className="inline-flex flex-wrap gap-2">
+      <Button
+        isBusy={change.isPending}
+        onClick={() => change.mutate({ params: { scheduleId }, body: { active: !active } }, { onSuccess })}
+      >
+        {active ? text.pause : text.resume}
+      </Button>
+      <DialogButton label={text.deleteSchedule}>
+        {(close) => <DeleteDialog scheduleId={scheduleId} onClose={close} />}
+      </DialogButton>
+      {change.error && <Failed error={change.error} />}
+    </span>
+  );
+}
+
+function DeleteDialog({ scheduleId, onClose }: { scheduleId: string; onClose: () => void }) {
+  const remove = useChange('DELETE /api/portal/report-schedules/:scheduleId');
+  const onSuccess = (): void => (onClose(), toast(text.deleted));
+  return (
+    <FormDialog
+      title={text.deleteTitle}
+      action={text.deleteSchedule}
+      kind="danger"
+      change={remove}
+      onSubmit={() => remove.mutate({ params: { scheduleId } }, { onSuccess })}
+      onClose={onClose}
+    >
+      <p>{text.deleteHelp}</p>
+    </FormDialog>
+  );
+}

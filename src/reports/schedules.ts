@@ -1,0 +1,157 @@
+import { rolesWith } from '../access/users/roles.ts';
+import { listMembers, type Member } from '../access/users/team.ts';
+import type { MemberRole } from '../http/people.ts';
+import type { Clock } from '../lib/clock.ts';
+import { addDays, addisDay, HOUR_MS, startOfAddisDay } from '../lib/dates.ts';
+import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../lib/db.ts';
+import { found, invalid, invalidState } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { lock } from '../lib/lock.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
+import { intervalOf, type Interval } from './period.ts';
+import type { ReportRow } from './queries.ts';
+import { requestScheduledReport } from './request.ts';
+import type { ReportKind } from './states.ts';
+
+export type ScheduleRow = MerchantScope &
+  Pick<ReportRow, 'id' | 'kind' | 'format'> & {
+    period: Interval;
+    /** usr_… */
+    recipients: string[];
+    /** When the next report is requested, on the day after its period; null: paused. */
+    dueAt: Date | null;
+    createdBy: string;
+    createdAt: Date;
+  };
+
+/** Of a merchant in one environment. */
+const SCHEDULES_MAX = 20;
+/** In Addis Ababa: payments of the last evening are complete by then. */
+const DUE_HOUR = 6;
+
+const OF_MERCHANT = 'merchant_id = :merchantId AND environment = :environment';
+
+/** The roles that may read reports of a kind and download their files. */
+export function readersOf(kind: ReportKind): MemberRole[] {
+  const mayRead = rolesWith(kind === 'payments' ? 'phones:read' : 'reports:money');
+  return rolesWith('reports:read').filter((role) => mayRead.includes(role));
+}
+
+/** The members of the merchant who may read reports of a kind, by name. */
+export async function listReaders(db: Queryable, merchantId: string, kind: ReportKind): Promise<Member[]> {
+  const readers = readersOf(kind);
+  return (await listMembers(db, merchantId)).filter(({ role }) => readers.includes(role));
+}
+
+/** The merchant's schedules of these kinds, oldest first. */
+export async function listSchedules(
+  db: Queryable,
+  scope: MerchantScope,
+  kinds: readonly ReportKind[],
+): Promise<ScheduleRow[]> {
+  const sql = `SELECT * FROM report_schedule WHERE ${OF_MERCHANT} AND kind = ANY (:kinds) ORDER BY created_at, id`;
+  return rows<ScheduleRow>(db, sql, { ...scopeOf(scope), kinds });
+}
+
+/** One of these schedules, locked. Throws NOT_FOUND. */
+export async function lockSchedule(
+  trx: Trx,
+  scope: MerchantScope,
+  { id, kinds }: { id: string; kinds: readonly ReportKind[] },
+): Promise<ScheduleRow> {
+  const sql = `SELECT * FROM report_schedule WHERE ${OF_MERCHANT} AND kind = ANY (:kinds) AND id = :id FOR UPDATE`;
+  return found(await first<ScheduleRow>(trx, sql, { ...scopeOf(scope), kinds, id }), 'schedule');
+}
+
+export type NewSchedule = Pick<ScheduleRow, 'kind' | 'format' | 'period' | 'recipients' | 'createdBy'>;
+
+/**
+ * Creates a schedule; the present period is its first one. Throws VALIDATION_ERROR for a recipient who is no member or may
+ * not read such reports, and INVALID_STATE when there are 20 schedules.
+ */
+export async function createSchedule(
+  trx: Trx,
+  scope: MerchantScope,
+  { at, ...schedule }: NewSchedule & { at: Date },
+): Promise<ScheduleRow> {
+  const { kind, period, recipients } = schedule;
+  const readers = new Set((await listReaders(trx, scope.merchantId, kind)).map(({ userId }) => userId));
+  const other = recipients.find((userId) => !readers.has(userId));
+  if (other !== undefined) {
+    throw invalid('recipients', `must be members of the merchant who may read reports of ${kind}; ${other} is none`);
+  }
+  await lock(trx, 'report_schedules', `${scope.merchantId} ${scope.environment}`);
+  const count = `SELECT count(*)::int AS count FROM report_schedule WHERE ${OF_MERCHANT}`;
+  if (((await first<{ count: number }>(trx, count, scopeOf(scope)))?.count ?? 0) >= SCHEDULES_MAX) {
+    throw invalidState(`There are ${SCHEDULES_MAX} schedules, which is the limit. Delete one.`);
+  }
+  const id = newId('rsc', at.getTime());
+  const dueAt = dueAfter(period, addisDay(at));
+  const row = { id, ...scopeOf(scope), ...schedule, dueAt, createdAt: at, updatedAt: at };
+  return insertRow<ScheduleRow>(trx, 'report_schedule', row);
+}
+
+/** Pauses a schedule, or resumes it with the present period. Idempotent. */
+export async function setScheduleActive(
+  trx: Trx,
+  schedule: ScheduleRow,
+  { active, at }: { active: boolean; at: Date },
+): Promise<ScheduleRow> {
+  if (active === (schedule.dueAt !== null)) return schedule;
+  const dueAt = active ? dueAfter(schedule.period, addisDay(at)) : null;
+  const changes = { dueAt, updatedAt: at };
+  return (await updateRow<ScheduleRow>(trx, { table: 'report_schedule', id: schedule.id }, changes)) ?? schedule;
+}
+
+/** Deletes a schedule. Its reports stay; one that is pending is mailed to nobody. */
+export async function deleteSchedule(trx: Trx, { id }: ScheduleRow): Promise<void> {
+  await rows(trx, 'DELETE FROM report_schedule WHERE id = :id', { id });
+}
+
+/** The recipients of a schedule who are still members and may still read its reports. */
+export async function readRecipients(trx: Trx, id: string): Promise<string[]> {
+  const schedule = await first<ScheduleRow>(trx, 'SELECT * FROM report_schedule WHERE id = :id', { id });
+  if (!schedule) return [];
+  const readers = await listReaders(trx, schedule.merchantId, schedule.kind);
+  return readers.map(({ userId }) => userId).filter((userId) => schedule.recipients.includes(userId));
+}
+
+/** When the report of the period that contains a day is requested. */
+function dueAfter(period: Interval, day: string): Date {
+  const { endDate } = intervalOf(period, day);
+  return new Date(startOfAddisDay(addDays(endDate, 1)).getTime() + DUE_HOUR * HOUR_MS);
+}
+
+type DueDeps = { runInTransaction: RunInTransaction; clock: Clock };
+
+/**
+ * Requests the reports of schedules that are due, one transaction each, for a periodic job. After an outage every missed
+ * period is requested once, the next one when the report before it is complete.
+ */
+export async function requestDueReports({ runInTransaction, clock }: DueDeps, stopping?: AbortSignal): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    const isDone = stopping?.aborted === true || !(await runInTransaction((tx) => requestNext(tx, clock())));
+    if (isDone) return count;
+  }
+}
+
+const NEXT = `
+  SELECT * FROM report_schedule s
+  WHERE s.due_at <= :at
+    AND NOT EXISTS (SELECT FROM report r WHERE r.schedule_id = s.id AND r.status IN ('QUEUED', 'RUNNING'))
+  ORDER BY s.due_at, s.id LIMIT 1 FOR UPDATE OF s SKIP LOCKED`;
+
+/** Requests the report of one schedule that is due, and sets when it is due again. Returns whether there was one. */
+async function requestNext(tx: UnitOfWork, at: Date): Promise<boolean> {
+  const schedule = await first<ScheduleRow & { dueAt: Date }>(tx.trx, NEXT, { at });
+  if (!schedule) return false;
+  const { id: scheduleId, kind, format, period, createdBy: requestedBy, dueAt } = schedule;
+  const dueDay = addisDay(dueAt);
+  const days = intervalOf(period, addDays(dueDay, -1));
+  const options = { kind, format, period: period === 'ethiopianMonth' ? ('custom' as const) : period, ...days };
+  await requestScheduledReport(tx, schedule, { scheduleId, ...options, requestedBy, requestedAt: at });
+  const changes = { dueAt: dueAfter(period, dueDay), updatedAt: at };
+  await updateRow(tx.trx, { table: 'report_schedule', id: scheduleId }, changes);
+  return true;
+}
