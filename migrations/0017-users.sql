@@ -28,12 +28,28 @@ CREATE TABLE recovery_code (
   PRIMARY KEY (user_id, code_hash)
 );
 
--- Tokens that are used once: in links of mails, and between the two steps of a sign-in.
+-- Passkeys (WebAuthn credentials): each is a password and a second factor at once.
+CREATE TABLE passkey (
+  id             text PRIMARY KEY,                 -- pky_…
+  user_id        text NOT NULL REFERENCES user_account,
+  name           text NOT NULL CHECK (length(name) BETWEEN 1 AND 60),  -- the person's word for the device
+  credential_id  text NOT NULL UNIQUE CHECK (length(credential_id) BETWEEN 1 AND 1364),  -- base64url; the device chose it
+  public_key     bytea NOT NULL,                   -- COSE
+  transports     text[] NOT NULL,                  -- how browsers reach the device: usb, internal, …
+  counter        bigint NOT NULL,                  -- of the last signature; devices that do not count send 0
+  last_used_at   timestamptz,
+  removed_at     timestamptz,
+  created_at     timestamptz NOT NULL
+);
+CREATE INDEX passkey_user ON passkey (user_id, created_at) WHERE removed_at IS NULL;
+
+-- Tokens that are used once: in links of mails, as challenges of passkeys, and between the two steps of a sign-in.
 CREATE TABLE user_token (
   id           text PRIMARY KEY,                   -- utk_…
-  purpose      text NOT NULL CHECK (purpose IN ('second-factor', 'console-second-factor', 'invitation', 'operator-invitation', 'reset', 'sign-up')),
+  purpose      text NOT NULL CHECK (purpose IN ('second-factor', 'console-second-factor', 'invitation', 'operator-invitation', 'reset', 'sign-up',
+                                   'passkey', 'new-passkey')),
   token_hash   bytea NOT NULL UNIQUE,              -- SHA-256 of 256 random bits
-  user_id      text REFERENCES user_account,       -- whose second step or reset; null: of an address that may have no user
+  user_id      text REFERENCES user_account,       -- null: of an address that may have no user, or of a passkey that has yet to name its user
   email        text CHECK (length(email) BETWEEN 3 AND 254),
   merchant_id  text REFERENCES merchant,           -- of an invitation
   role         text CHECK (role IN ('owner', 'admin', 'finance', 'developer', 'support', 'viewer')),
@@ -43,7 +59,7 @@ CREATE TABLE user_token (
   used_at      timestamptz,
   revoked_at   timestamptz,
   created_at   timestamptz NOT NULL,
-  CHECK (num_nonnulls(user_id, email) = 1),
+  CHECK (num_nonnulls(user_id, email) = 1 OR (purpose = 'passkey' AND email IS NULL)),
   CHECK ((purpose = 'invitation') = (merchant_id IS NOT NULL) AND (merchant_id IS NULL) = (role IS NULL))
 );
 CREATE INDEX user_token_merchant ON user_token (merchant_id, created_at DESC) WHERE merchant_id IS NOT NULL;

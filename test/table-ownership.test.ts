@@ -17,6 +17,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'merchant_audit',
     'operator',
     'operator_audit',
+    'passkey',
     'proposal',
     'recovery_code',
     'request_log',

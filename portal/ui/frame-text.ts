@@ -15,6 +15,7 @@ export const text = catalogue({
   help: ['Help', 'እገዛ'],
   person: ['Account', 'መለያ'],
   signOut: ['Sign out', 'ውጣ'],
+  signOutEverywhere: ['Sign out everywhere', 'ከሁሉም ቦታ ውጣ'],
   role: ['Role', 'ሚና'],
   docs: ['Documentation of the API', 'የAPI መመሪያ'],
   keys: ['Keys of the keyboard', 'የቁልፍ ሰሌዳ ቁልፎች'],
@@ -34,6 +35,8 @@ export const text = catalogue({
     'This needs a code of your authenticator app, or a recovery code. It counts for five minutes.',
     'ይህ ከማረጋገጫ መተግበሪያዎ ኮድ ወይም የመልሶ ማግኛ ኮድ ያስፈልገዋል። ለአምስት ደቂቃዎች ይሠራል።',
   ],
+  usePasskey: ['Use a passkey', 'የይለፍ ቁልፍ ተጠቀም'],
+  noPasskey: ['No passkey was used. Try again, or enter a code.', 'ምንም የይለፍ ቁልፍ አልተጠቀሙም። እንደገና ይሞክሩ ወይም ኮድ ያስገቡ።'],
   code: ['Code', 'ኮድ'],
   wrongCode: [
     'This code is wrong or was used before. Enter the next one that the app shows.',

@@ -34,10 +34,11 @@ export function PersonMenu({ user, role, children }: Props) {
   );
 }
 
-/** Ends the session and leaves for the sign-in page. */
-export function SignOutButton() {
+/** Ends the session, or all of the person's, and leaves for the sign-in page without reading anything again. */
+export function SignOutButton({ isEverywhere = false }: { isEverywhere?: boolean }) {
+  const endpoint = isEverywhere ? 'POST /api/portal/sessions/end-all' : 'POST /api/portal/sign-out';
   const change = useMutation({
-    mutationFn: () => call('POST /api/portal/sign-out', { body: {} }),
+    mutationFn: () => call(endpoint, { body: {} }),
     onSuccess: () => {
       sessionStorage.clear();
       onSignedOut();
@@ -46,7 +47,7 @@ export function SignOutButton() {
   return (
     <>
       <Button onClick={() => change.mutate()} isBusy={change.isPending}>
-        {text.signOut}
+        {isEverywhere ? text.signOutEverywhere : text.signOut}
       </Button>
       {change.error !== null && <p role="alert">{failureText(change.error)}</p>}
     </>

@@ -1,8 +1,11 @@
 import { useState } from 'react';
 
-import { useChange } from './account/routes.ts';
+import { HAS_PASSKEYS, signWithPasskey } from './account/device.ts';
+import { useChange, useRead } from './account/routes.ts';
+import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
 import { Dialog } from './dialog.tsx';
+import { Failed } from './feedback.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { text } from './frame-text.ts';
@@ -23,8 +26,36 @@ function CodeDialog({ onAnswer }: { onAnswer: (isAccepted: boolean) => void }) {
   return (
     <Dialog title={text.stepUpTitle} onClose={() => onAnswer(false)}>
       <p>{text.stepUpHelp}</p>
+      <PasskeyButton onAccepted={() => onAnswer(true)} />
       <CodeForm change={change} onSend={send} onCancel={() => onAnswer(false)} />
     </Dialog>
+  );
+}
+
+/** The other way, of persons who have a passkey. */
+function PasskeyButton({ onAccepted }: { onAccepted: () => void }) {
+  const passkeys = useRead('GET /api/portal/security/passkeys', {});
+  const begin = useChange('POST /api/portal/security/step-up/passkey-options');
+  const accept = useChange('POST /api/portal/security/step-up/passkey');
+  const [isRefused, setRefused] = useState(false);
+  if (!HAS_PASSKEYS || (passkeys.data?.data ?? []).length === 0) return null;
+  const sign = async (): Promise<void> => {
+    setRefused(false);
+    const { data: options } = await begin.mutateAsync({});
+    const body = await signWithPasskey(options);
+    if (!body) return setRefused(true);
+    await accept.mutateAsync({ body });
+    onAccepted();
+  };
+  const failure = begin.error ?? accept.error;
+  return (
+    <>
+      <Button isBusy={begin.isPending || accept.isPending} onClick={() => void sign().catch(() => {})}>
+        {text.usePasskey}
+      </Button>
+      {isRefused && <p role="alert">{text.noPasskey}</p>}
+      {failure && <Failed error={failure} />}
+    </>
   );
 }
 

@@ -226,7 +226,10 @@ export function routesOf(
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) =>
       routesOfPeople({ ...deps, portalUrl: portalUrlOf(config), showsMail: !config.production }),
     ),
-    accountRoutes: securityRoutes(deps),
+    accountRoutes: securityRoutes({
+      ...deps,
+      sites: { portal: portalUrlOf(config), console: consoleUrlOf(config) ?? '' },
+    }),
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

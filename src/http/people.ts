@@ -41,6 +41,8 @@ export const MERCHANT_ACTIONS = [
   'two-factor.turn-on',
   'two-factor.turn-off',
   'two-factor.renew-codes',
+  'passkey.add',
+  'passkey.remove',
   'channel.switch',
   'kyc.save',
   'kyc.add-document',
@@ -65,3 +67,12 @@ export const MERCHANT_ACTIONS = [
   'event.cancel-resend',
 ] as const;
 export type MerchantAction = (typeof MERCHANT_ACTIONS)[number];
+
+/** A person signed in at the portal or the console, of whatever merchants. `merchantId`: the active one; null: none. */
+export type PersonCaller = {
+  kind: 'person';
+  userId: string;
+  sessionId: string;
+  audience: 'portal' | 'console';
+  merchantId: string | null;
+};

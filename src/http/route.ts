@@ -6,7 +6,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { UploadRule } from './body.ts';
-import type { MemberRole, MerchantAction, PersonPermission } from './people.ts';
+import type { MemberRole, MerchantAction, PersonCaller, PersonPermission } from './people.ts';
 
 /** The permissions of keys. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
@@ -57,9 +57,6 @@ export type MerchantCaller =
 
 export type KeyCaller = Extract<MerchantCaller, { kind: 'key' }>;
 export type UserCaller = Extract<MerchantCaller, { kind: 'user' }>;
-
-/** A person signed in at the portal, of whatever merchants. `merchantId`: the active one; null: none. */
-export type PersonCaller = { kind: 'person'; userId: string; sessionId: string; merchantId: string | null };
 
 /** A member of the platform's staff, by key or signed in at the console: of no merchant, and in both environments. */
 export type OperatorCaller = { kind: 'operator'; operatorId: string; role: OperatorRole } & OperatorCredential;

@@ -38,6 +38,7 @@ export type IdPrefix =
   | 'usr'
   | 'ses'
   | 'utk'
+  | 'pky'
   | 'mai'
   | 'mau'
   | 'viw';

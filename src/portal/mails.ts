@@ -43,6 +43,10 @@ const SECURITY_TEXTS = {
     en: 'Your password was changed, and all other sessions have ended.',
     am: 'የይለፍ ቃልዎ ተቀይሯል፤ ሌሎች ክፍለ ጊዜዎች ሁሉ አብቅተዋል።',
   },
+  passkey: {
+    en: 'A passkey was added to your account. It opens the account without the password.',
+    am: 'በአካውንትዎ ላይ የይለፍ ቁልፍ (passkey) ተጨምሯል። ያለ ይለፍ ቃል አካውንቱን ይከፍታል።',
+  },
   twoFactorOff: {
     en: 'Two-factor authentication was turned off for your account.',
     am: 'በአካውንትዎ ላይ ያለው ሁለት ደረጃ ማረጋገጫ ጠፍቷል።',

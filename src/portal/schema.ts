@@ -135,6 +135,40 @@ export const PersonSession = z.object({
   expiresAt: instant,
 });
 
+const base64url = (charactersMax: number) =>
+  patternText(charactersMax, /^[A-Za-z0-9_-]+$/, `must be base64url of at most ${charactersMax} characters`);
+const credentialId = base64url(1_364).describe('Of the credential, as the browser returned it');
+
+export const Passkey = z.object({
+  passkeyId: z.string(),
+  name: z.string(),
+  createdAt: instant,
+  lastUsedAt: instant.nullable(),
+});
+
+export const PasskeyParams = z.strictObject({ passkeyId: id });
+
+export const PasskeyOptions = z
+  .record(z.string(), z.unknown())
+  .describe('For `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` of a browser');
+
+const TRANSPORTS_MAX = 8;
+
+export const NewPasskey = z.strictObject({
+  name: nameOf(60),
+  id: credentialId,
+  clientDataJSON: base64url(2_048),
+  attestationObject: base64url(16_384),
+  transports: z.array(z.string().max(32)).max(TRANSPORTS_MAX),
+});
+
+export const PasskeySignature = z.strictObject({
+  id: credentialId,
+  clientDataJSON: base64url(2_048),
+  authenticatorData: base64url(2_048),
+  signature: base64url(1_024),
+});
+
 export const SessionParams = z.strictObject({ sessionId: id });
 
 export const MemberInvitation = z.object({

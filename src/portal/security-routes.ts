@@ -22,18 +22,32 @@ import { invalid, notFound } from '../lib/errors.ts';
 import { enqueueMail } from '../outbox/mail.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { securityMail } from './mails.ts';
+import { passkeyRoutes, type PasskeyDeps } from './passkey-routes.ts';
 import { replacePassword } from './replace-password.ts';
 import { readMe } from './routes.ts';
 import * as schema from './schema.ts';
 
-export type SecurityDeps = { db: Database; runInTransaction: RunInTransaction; keyRing: KeyRing; baseUrl: string };
+export type SecurityDeps = {
+  db: Database;
+  runInTransaction: RunInTransaction;
+  keyRing: KeyRing;
+  baseUrl: string;
+  /** The addresses of the portal and the console, without a slash at their end. */
+  sites: PasskeyDeps['sites'];
+};
 
 const PATH = '/api/portal/security';
 const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
 
 /** A person's own account: password, two factors, sessions and profile. */
 export function securityRoutes(deps: SecurityDeps): Route[] {
-  return [...accountRoutes(deps), ...appRoutes(deps), ...codeRoutes(deps), ...sessionRoutes(deps)];
+  return [
+    ...accountRoutes(deps),
+    ...appRoutes(deps),
+    ...codeRoutes(deps),
+    ...passkeyRoutes(deps),
+    ...sessionRoutes(deps),
+  ];
 }
 
 function accountRoutes(deps: SecurityDeps): Route[] {

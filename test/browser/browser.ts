@@ -50,19 +50,21 @@ export const WIDTHS = [
   { width: 1280, height: 800 },
 ] as const;
 
-const COMBINATIONS = (['light', 'dark'] as const)
-  .flatMap((colorScheme, scheme) =>
-    WIDTHS.map((viewport, index) => ({ colorScheme, viewport, isUsual: scheme === index })),
-  )
-  .filter(({ isUsual }) => isUsual || process.env['BROWSER_MATRIX'] === 'full');
+/** In which colours and at which width a page in each language is looked at, unless in all four. */
+const COMBINATIONS = (['light', 'dark'] as const).flatMap((colorScheme, scheme) =>
+  WIDTHS.map((viewport, index) => ({ colorScheme, viewport, language: scheme === index ? ['en', 'am'][index] : null })),
+);
 
 /**
- * Looks at the loaded page in light and narrow, dark and wide: what axe finds, and whether it must be scrolled sideways.
- * With BROWSER_MATRIX=full also the other way round. With SCREENSHOTS=folder it also keeps a picture of each.
+ * Looks at the loaded page, one in English in light and narrow, one in Amharic in dark and wide: what axe finds, and whether
+ * it must be scrolled sideways. With BROWSER_MATRIX=full in all four combinations. With SCREENSHOTS=folder it also keeps
+ * a picture of each.
  */
 export async function inspect(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
-  for (const { colorScheme, viewport } of COMBINATIONS) {
+  const own = await page.evaluate<string>('document.documentElement.lang');
+  const isFull = process.env['BROWSER_MATRIX'] === 'full';
+  for (const { colorScheme, viewport } of COMBINATIONS.filter(({ language }) => isFull || language === own)) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     const where = `${name}, ${colorScheme}, ${viewport.width} px`;

@@ -1,6 +1,7 @@
 import { generate } from 'otplib';
 
-import { PASSWORD } from '../portal/portal.ts';
+import { confirmTwoFactor, PASSWORD } from '../portal/portal.ts';
+import { screenshot } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('a person’s own account', () => {
@@ -40,6 +41,58 @@ describe('a person’s own account', () => {
     await code.fill(recovery.split('\n')[0] ?? '');
     await page.click('dialog button:text-is("Confirm")');
     await page.waitForSelector('text=Waits for verification');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a passkey is added under Security, replaces a code, and signs in', async () => {
+    const { page, problems, email, close } = await portal.open('/test/security', {
+      role: 'admin',
+      expected: /status of 40[13]/,
+    });
+    const devices = await page.context().newCDPSession(page);
+    await devices.send('WebAuthn.enable');
+    const options = {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+    } as const;
+    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+      options: { ...options, isUserVerified: true, automaticPresenceSimulation: true },
+    });
+    await page.waitForSelector('text=Turn two-factor authentication on first');
+    await confirmTwoFactor(portal.db, email);
+    await page.reload();
+    await page.click('button:text-is("Add a passkey")');
+    await page.getByLabel('Name').fill('Work phone');
+    await page.click('dialog button:text-is("Go on")');
+    await page.waitForSelector('text=The passkey is added.');
+
+    await portal.database.asOwner('UPDATE user_session SET step_up_at = NULL');
+    await page.click('button:text-is("New recovery codes")');
+    await page.waitForSelector('button:text-is("Use a passkey")');
+    await screenshot(page, 'step-up-passkey');
+    await page.click('button:text-is("Use a passkey")');
+    await page.click('text=I have stored them');
+
+    await page.context().clearCookies();
+    await page.goto(`${portal.url}/sign-in?next=/test/security`);
+    await page.click('button:text-is("Sign in with a passkey")');
+    await page.waitForSelector('h1:text-is("Security")');
+    await page.click('button[aria-label="Remove: Work phone"]');
+    await page.waitForSelector('text=You have no passkey yet.');
+
+    // A removed passkey opens nothing; nor does a device whose person refuses.
+    await page.context().clearCookies();
+    await page.goto(`${portal.url}/sign-in`);
+    await page.click('button:text-is("Sign in with a passkey")');
+    await page.waitForSelector('text=This passkey is of no account here');
+    await devices.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
+    await devices.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, isUserVerified: false } });
+    await page.click('button:text-is("Sign in with a passkey")');
+    await page.waitForSelector('text=No passkey was used.');
+    await screenshot(page, 'sign-in-passkey');
     expect(problems).toEqual([]);
     await close();
   });

@@ -26,6 +26,9 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   endOwnSession: 'concerns the session only',
   endAllSessions: 'concerns the sessions of the person only',
   stepUp: 'changes nothing',
+  beginPasskey: 'takes effect when the passkey is added',
+  beginStepUpWithPasskey: 'changes nothing',
+  stepUpWithPasskey: 'changes nothing',
   beginTwoFactor: 'takes effect with its confirmation',
 };
 

@@ -143,6 +143,8 @@ export async function startPortalService(
   const { db } = database;
   const [apiPort, portalPort] = [await anyFreePort(), await anyFreePort()];
   const [consolePort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  // Browsers have passkeys for names only, not for addresses.
+  const [url, consoleUrl] = [`http://localhost:${portalPort}`, `http://localhost:${consolePort}`];
   const folder = await mkdtemp(join(tmpdir(), 'meskot-portal-'));
   const config = readConfig({
     ...NO_LIMITS,
@@ -153,19 +155,18 @@ export async function startPortalService(
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
     PORTAL_PORT: String(portalPort),
-    PORTAL_URL: `http://127.0.0.1:${portalPort}`,
+    PORTAL_URL: url,
     CONSOLE_PORT: String(consolePort),
-    CONSOLE_URL: `http://127.0.0.1:${consolePort}`,
+    CONSOLE_URL: consoleUrl,
     ...settings,
   });
   const project = resolve(import.meta.dirname, '../..');
   const api = await startApi(config, { log, project, version: 'test', registry: new Registry() });
-  const url = `http://127.0.0.1:${portalPort}`;
   return {
     database,
     db,
     url,
-    consoleUrl: `http://127.0.0.1:${consolePort}`,
+    consoleUrl,
     apiUrl: api.url,
     newMerchant: (name = newId('req')) => db.transaction(async (trx) => (await onboardMerchant(trx, { name })).id),
     signedIn: async (merchantId, role) => {

@@ -29,7 +29,7 @@ async function mailTo(email: string): Promise<string> {
 /** The path of the link in the newest mail to an address. */
 async function linkTo(email: string): Promise<string> {
   const mail = await mailTo(email);
-  return /http:\/\/127\.0\.0\.1:\d+(\/[^\s<"]+)/.exec(mail.replaceAll('&#38;', '&'))?.[1] ?? '';
+  return /http:\/\/localhost:\d+(\/[^\s<"]+)/.exec(mail.replaceAll('&#38;', '&'))?.[1] ?? '';
 }
 
 /** The token of a reset link that was sent before. */

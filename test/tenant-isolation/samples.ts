@@ -34,6 +34,8 @@ const BODIES: Record<string, object> = {
   changePassword: { currentPassword: 'Walls', newPassword: 'Walls' },
   confirmTwoFactor: { code: '000000' },
   stepUp: { code: '000000' },
+  addPasskey: { name: 'phone', id: 'AAAA', clientDataJSON: 'e30', attestationObject: 'oA', transports: [] },
+  stepUpWithPasskey: { id: 'AAAA', clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' },
   inviteMember: { email: 'walls@people.example', role: 'viewer' },
   changeMember: { role: 'viewer' },
   createReportSchedule: { kind: 'payments', period: 'day', recipients: ['usr_walls'] },

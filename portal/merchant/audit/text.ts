@@ -12,6 +12,8 @@ export const ACTIONS: Readonly<Record<MerchantAction, string>> = catalogue({
   'member.change-role': ['Role changed', 'ሚና ተቀይሯል'],
   'member.remove': ['Member removed', 'አባል ተወግዷል'],
   'password.change': ['Password changed', 'የይለፍ ቃል ተቀይሯል'],
+  'passkey.add': ['Passkey added', 'የይለፍ ቁልፍ ተጨመረ'],
+  'passkey.remove': ['Passkey removed', 'የይለፍ ቁልፍ ተወገደ'],
   'two-factor.turn-on': ['Two-factor turned on', 'ሁለት ደረጃ ማረጋገጫ በርቷል'],
   'two-factor.turn-off': ['Two-factor turned off', 'ሁለት ደረጃ ማረጋገጫ ጠፍቷል'],
   'two-factor.renew-codes': ['Recovery codes replaced', 'የመልሶ ማግኛ ኮዶች ተተክተዋል'],

@@ -6,6 +6,7 @@ import { TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
 import { text as kit } from '../text.ts';
 import { toast } from '../toast.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { useChange } from './routes.ts';
 import { Sessions } from './sessions.tsx';
 import { text } from './text.ts';
@@ -17,6 +18,9 @@ export function Security() {
     <div className="grid items-start gap-4 xl:grid-cols-2">
       <TwoFactor />
       <Password />
+      <div className="xl:col-span-2">
+        <Passkeys />
+      </div>
       <div className="xl:col-span-2">
         <Sessions />
       </div>

@@ -3,6 +3,7 @@ import { Button } from '../button.tsx';
 import { Panel } from '../facts.tsx';
 import { Failed, Loaded } from '../feedback.tsx';
 import { List, type Column } from '../list.tsx';
+import { SignOutButton } from '../person-menu.tsx';
 import { Time } from '../time.tsx';
 import { toast } from '../toast.tsx';
 import { useChange, useRead, type PersonSession } from './routes.ts';
@@ -19,8 +20,6 @@ function deviceName(userAgent: string): string {
 export function Sessions() {
   const sessions = useRead('GET /api/portal/sessions', {});
   const end = useChange('POST /api/portal/sessions/:sessionId/end');
-  const endAll = useChange('POST /api/portal/sessions/end-all');
-  const failure = end.error ?? endAll.error;
   const columns: readonly Column<PersonSession>[] = [
     {
       header: text.device,
@@ -48,21 +47,10 @@ export function Sessions() {
         ),
     },
   ];
-  const onSuccess = (): void => {
-    sessionStorage.clear();
-    location.assign('/sign-in');
-  };
   return (
-    <Panel
-      title={text.sessions}
-      actions={
-        <Button isBusy={endAll.isPending} onClick={() => endAll.mutate({}, { onSuccess })}>
-          {text.endAll}
-        </Button>
-      }
-    >
+    <Panel title={text.sessions} actions={<SignOutButton isEverywhere />}>
       <p className="text-quiet">{text.sessionsHelp}</p>
-      {failure && <Failed error={failure} />}
+      {end.error && <Failed error={end.error} />}
       <Loaded query={sessions} skeletonRows={3}>
         {({ data }) => <List label={text.sessions} columns={columns} rows={data} idOf={({ sessionId }) => sessionId} />}
       </Loaded>

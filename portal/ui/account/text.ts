@@ -17,8 +17,8 @@ export const text = catalogue({
   turnOff: ['Turn off', 'አጥፋ'],
   turnOffTitle: ['Turn two-factor authentication off?', 'ሁለት ደረጃ ማረጋገጫን ያጥፉ?'],
   turnOffHelp: [
-    'Then the password alone opens your account, and roles that need it lose live.',
-    'ከዚያ በኋላ የይለፍ ቃሉ ብቻውን መለያዎን ይከፍታል፣ የሚያስፈልጋቸው ሚናዎችም እውነተኛውን ያጣሉ።',
+    'Then the password alone opens your account, your passkeys are removed, and roles that need it lose live.',
+    'ከዚያ በኋላ የይለፍ ቃሉ ብቻውን መለያዎን ይከፍታል፣ የይለፍ ቁልፎችዎ ይወገዳሉ፣ የሚያስፈልጋቸው ሚናዎችም እውነተኛውን ያጣሉ።',
   ],
   goOn: ['Go on', 'ቀጥል'],
   scan: [
@@ -35,6 +35,32 @@ export const text = catalogue({
   ],
   codes: ['Recovery codes', 'የመልሶ ማግኛ ኮዶች'],
   stored: ['I have stored them', 'አስቀምጫቸዋለሁ'],
+  passkeys: ['Passkeys', 'የይለፍ ቁልፎች'],
+  passkeysHelp: [
+    'A passkey opens your account with the finger, face or PIN of a device, without password and code.',
+    'የይለፍ ቁልፍ በመሣሪያው የጣት አሻራ፣ ፊት ወይም ፒን አካውንትዎን ያለ ይለፍ ቃልና ኮድ ይከፍታል።',
+  ],
+  passkeysNeed: [
+    'Turn two-factor authentication on first: its recovery codes open the account should you lose the device.',
+    'መጀመሪያ ሁለት ደረጃ ማረጋገጫን ያብሩ፦ መሣሪያውን ቢያጡ የመልሶ ማግኛ ኮዶቹ አካውንቱን ይከፍታሉ።',
+  ],
+  passkeysUnknown: ['This browser has no passkeys.', 'ይህ አሳሽ የይለፍ ቁልፎች የሉትም።'],
+  noPasskeys: ['You have no passkey yet.', 'ገና የይለፍ ቁልፍ የለዎትም።'],
+  addPasskey: ['Add a passkey', 'የይለፍ ቁልፍ ጨምር'],
+  passkeyName: ['Name', 'ስም'],
+  passkeyNameRule: [
+    'How you recognise the device, such as “work phone”; at most 60 characters.',
+    'መሣሪያውን የሚለዩበት፣ ለምሳሌ “የሥራ ስልክ”፤ ቢበዛ 60 ፊደላት።',
+  ],
+  passkeyAdded: ['The passkey is added.', 'የይለፍ ቁልፉ ተጨምሯል።'],
+  noPasskeyMade: [
+    'The browser has made no passkey. Try again; a device that has one of this account makes no second.',
+    'አሳሹ የይለፍ ቁልፍ አልፈጠረም። እንደገና ይሞክሩ፤ የዚህ አካውንት ቁልፍ ያለው መሣሪያ ሌላ አይፈጥርም።',
+  ],
+  addedAt: ['Added', 'የተጨመረበት'],
+  removePasskey: ['Remove', 'አስወግድ'],
+  removePasskeyLabel: (name: string) => [`Remove: ${name}`, `አስወግድ፦ ${name}`],
+  passkeyRemoved: ['The passkey is removed.', 'የይለፍ ቁልፉ ተወግዷል።'],
   password: ['Password', 'የይለፍ ቃል'],
   currentPassword: ['Present password', 'የአሁኑ የይለፍ ቃል'],
   newPassword: ['New password', 'አዲስ የይለፍ ቃል'],
@@ -59,6 +85,5 @@ export const text = catalogue({
   end: ['End', 'አብቃ'],
   endLabel: (device: string) => [`End: ${device}`, `አብቃ፦ ${device}`],
   ended: ['The session is ended.', 'ቆይታው አብቅቷል።'],
-  endAll: ['Sign out everywhere', 'ከሁሉም ቦታ ውጣ'],
   unknownDevice: ['Unknown device', 'ያልታወቀ መሣሪያ'],
 });

@@ -2,14 +2,9 @@ import type { Context } from 'koa';
 
 import { requireRole } from '../../http/auth.ts';
 import { isFromOwnPage } from '../../http/forms.ts';
+import type { PersonCaller } from '../../http/people.ts';
 import type { Identify } from '../../http/pipeline.ts';
-import {
-  SCOPES,
-  SCOPES_BEFORE_VERIFICATION,
-  type PersonCaller,
-  type Route,
-  type UserCaller,
-} from '../../http/route.ts';
+import { SCOPES, SCOPES_BEFORE_VERIFICATION, type Route, type UserCaller } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
@@ -107,10 +102,11 @@ export function createOperatorIdentification(deps: Deps): Identify {
   };
 }
 
-const personCaller = ({ id: sessionId, userId, merchantId, role }: Session): PersonCaller => ({
+const personCaller = ({ id: sessionId, userId, audience, merchantId, role }: Session): PersonCaller => ({
   kind: 'person',
   userId,
   sessionId,
+  audience,
   merchantId: role === null ? null : merchantId,
 });
 
@@ -168,5 +164,8 @@ function requireTwoFactor({ totpEnabledAt }: Session): void {
 function requireStepUp(session: Session, now: Date): void {
   requireTwoFactor(session);
   if (stepUpUntil(session, now)) return;
-  throw new AppError('STEP_UP_REQUIRED', 'Enter a code of your authenticator app, which counts for 5 minutes.');
+  throw new AppError(
+    'STEP_UP_REQUIRED',
+    'Enter a code of your authenticator app, or use a passkey. Either counts for 5 minutes.',
+  );
 }

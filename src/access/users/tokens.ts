@@ -15,6 +15,8 @@ const LIFETIMES_MS = {
   'operator-invitation': 3 * DAY_MS,
   reset: HOUR_MS,
   'sign-up': DAY_MS,
+  passkey: HOUR_MS / 6,
+  'new-passkey': HOUR_MS / 6,
 };
 
 type Purpose = keyof typeof LIFETIMES_MS;

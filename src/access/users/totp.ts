@@ -7,6 +7,7 @@ import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../
 import { AppError, invalidState } from '../../lib/errors.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import { removePasskeys } from './passkeys.ts';
 import type { User } from './users.ts';
 
 /** A code of the time step before or after counts too: clocks differ. */
@@ -72,9 +73,10 @@ export async function confirmTwoFactor(
   return renewRecoveryCodes(trx, user.id, at);
 }
 
-/** Turns two-factor on or off. */
+/** Turns two-factor on or off. Without it there are no passkeys. */
 export async function setTwoFactor(trx: Trx, id: string, enabledAt: Date | null): Promise<void> {
   const off = enabledAt === null ? { totpSecret: null, totpLastStep: null } : {};
+  if (enabledAt === null) await removePasskeys(trx, { userId: id, at: new Date() });
   await updateRow(trx, { table: 'user_account', id }, { totpEnabledAt: enabledAt, ...off, updatedAt: new Date() });
 }
 

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { Audience } from '../../access/users/sessions.ts';
 import { languageOf } from '../../http/language.ts';
 import { html, type Html } from '../../lib/html.ts';
+import { SCRIPT_PATH } from './script.ts';
 import { textsFor } from './translations.ts';
 
 /** The policy of all pages of people. */
@@ -23,18 +24,6 @@ const POLICY = [
 export const PAGE_HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-store' };
 
 export const STYLE_PATH = '/sign-in.css';
-export const SCRIPT_PATH = '/sign-in.js';
-
-/** A form is sent once: of a double click, the second request would hide what the first one shows, such as a key. */
-export const SCRIPT = `
-addEventListener('submit', (event) => {
-  if (event.target.dataset.isSent) event.preventDefault();
-  event.target.dataset.isSent = true;
-});
-addEventListener('pageshow', () => {
-  for (const form of document.forms) delete form.dataset.isSent;
-});
-`;
 
 type Page = { status?: number; title: string; body: Html; isWide?: boolean };
 

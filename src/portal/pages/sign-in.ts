@@ -1,12 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 
+import { acceptPasskey, passkeyOptions } from '../../access/users/passkeys.ts';
 import { isPassword } from '../../access/users/passwords.ts';
 import { createToken, findToken, useToken } from '../../access/users/tokens.ts';
 import { acceptSecondFactor, checkLimited } from '../../access/users/totp.ts';
-import { findUserByEmail, type User } from '../../access/users/users.ts';
-import { readOwnForm } from '../../http/forms.ts';
+import { findUser, findUserByEmail, type User } from '../../access/users/users.ts';
+import { readOwnForm, requireOwnPage } from '../../http/forms.ts';
 import { html } from '../../lib/html.ts';
+import { PasskeySignature } from '../schema.ts';
 import { startEnrolment } from './enrolment.ts';
 import { field, isConsole, problem, sendPage } from './layout.ts';
 import { emailOf } from './parts.ts';
@@ -14,6 +16,8 @@ import { beginSession, localPath, mayEnter, seeOther, SIGN_IN_PATH, type PageDep
 import { textsFor } from './translations.ts';
 
 const TWO_FACTOR_PATH = '/two-factor';
+const PASSKEY_PATH = '/sign-in/passkey';
+const PASSKEY_OPTIONS_PATH = `${PASSKEY_PATH}/options`;
 
 /** Longer ones are wrong anyway, and would take long to hash. */
 const PASSWORD_CHARACTERS_MAX = 256;
@@ -36,6 +40,7 @@ export function addSignIn(router: Router, deps: PageDeps): void {
     await enter(deps, ctx, { user, next });
   });
   addSecondStep(router, deps);
+  addPasskeySignIn(router, deps);
 }
 
 /** Goes on with the sign-in of a person whose password was right. */
@@ -78,6 +83,32 @@ function addSecondStep(router: Router, deps: PageDeps): void {
   });
 }
 
+/** The sign-in with a passkey, which is password and code at once. The script of the page asks the browser for it. */
+function addPasskeySignIn(router: Router, deps: PageDeps): void {
+  const { site, clock, runInTransaction } = deps;
+  router.post(PASSKEY_OPTIONS_PATH, async (ctx) => {
+    requireOwnPage(ctx, site.url);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = await runInTransaction(({ trx }) => passkeyOptions(trx, site, { userId: null, at: clock() }));
+  });
+
+  router.post(PASSKEY_PATH, async (ctx) => {
+    const form = Object.fromEntries(await readOwnForm(ctx, site.url));
+    const { next, ...fields } = form;
+    const at = clock();
+    const signed = PasskeySignature.safeParse(fields).data;
+    const userId = signed
+      ? await runInTransaction(({ trx }) => acceptPasskey(trx, site, { userId: null, signed, at }))
+      : null;
+    const user = userId === null ? null : await findUser(deps.db, userId);
+    if (!user || !(await mayEnter(deps, user))) {
+      return sendSignIn(ctx, { next: localPath(next), status: 401, wrong: textsFor(ctx).wrongPasskey });
+    }
+    await beginSession(deps, ctx, { id: user.id, stepUpAt: at });
+    seeOther(ctx, localPath(next));
+  });
+}
+
 type SecondStep = { token: string; next: string; status?: number; wrong?: string };
 
 function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: SecondStep): void {
@@ -104,6 +135,11 @@ function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: Sig
       ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}"`)}
       ${field(texts.password, 'password', html`type="password" autocomplete="current-password"`)}
       <button>${texts.signIn}</button>
+    </form>
+    <form method="post" action="${PASSKEY_PATH}" id="passkey" data-options="${PASSKEY_OPTIONS_PATH}" hidden>
+      <input type="hidden" name="next" value="${next}" />
+      <button class="second">${texts.signInWithPasskey}</button>
+      <p class="bad" role="alert" hidden>${texts.noPasskey}</p>
     </form>
     <p class="quiet"><a href="/forgot">${texts.forgot}</a>${isConsole(ctx) ? null : signUp}</p>`;
   sendPage(ctx, { status, title: texts.signIn, body });

@@ -19,6 +19,8 @@ a{color:var(--brand)}
 label{display:block;font-weight:600;margin-top:.75rem}
 input{width:100%;min-height:2.75rem;font:inherit;color:inherit;background:var(--card);padding:.375rem .75rem;border:1px solid var(--line);border-radius:.625rem;margin-top:.25rem}
 button{width:100%;min-height:2.75rem;font:inherit;font-weight:600;margin-top:1rem;border:1px solid transparent;border-radius:.625rem;background:var(--brand);color:var(--on-brand);cursor:pointer}
+button.second{background:none;color:var(--brand);border-color:var(--line)}
+[hidden]{display:none}
 :focus-visible{outline:3px solid var(--brand);outline-offset:2px}
 pre{white-space:pre-wrap;background:var(--ground);padding:.75rem;border-radius:.625rem}
 @media (min-width:48rem){body{padding-top:3rem}}

@@ -1,0 +1,171 @@
+import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { invalid, invalidState, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Site } from './identify.ts';
+import { createToken, useToken } from './tokens.ts';
+import type { User } from './users.ts';
+
+/** Loaded when it is first used: it takes 0.4 s, which every start and command would pay for. */
+const webAuthn = async () => import('@simplewebauthn/server');
+
+/** What every device can sign with: ES256, EdDSA and RS256. */
+const ALGORITHMS = [-7, -8, -257];
+const PASSKEYS_MAX = 10;
+
+/** A row of `passkey`. */
+export type Passkey = {
+  id: string;
+  userId: string;
+  name: string;
+  credentialId: string;
+  publicKey: Buffer;
+  transports: string[];
+  counter: bigint;
+  lastUsedAt: Date | null;
+  removedAt: Date | null;
+  createdAt: Date;
+};
+
+/** The host that a passkey is bound to: browsers offer it at no other one. */
+const hostOf = ({ url }: Site): string => new URL(url).hostname;
+
+/** A person's passkeys, oldest first. */
+export async function listPasskeys(db: Queryable, userId: string): Promise<Passkey[]> {
+  const sql = 'SELECT * FROM passkey WHERE user_id = :userId AND removed_at IS NULL ORDER BY created_at, id';
+  return rows<Passkey>(db, sql, { userId });
+}
+
+const described = (passkeys: readonly Passkey[]) =>
+  passkeys.map(({ credentialId: id, transports }) => ({ id, transports }));
+
+/** A challenge is a token that is used once. */
+async function createChallenge(trx: Trx, token: Parameters<typeof createToken>[1], at: Date) {
+  return Buffer.from((await createToken(trx, token, at)).token, 'base64url');
+}
+
+/** The options with which a browser creates a passkey. Throws INVALID_STATE for a person who has ten. */
+export async function newPasskeyOptions(trx: Trx, site: Site, { user, at }: { user: User; at: Date }) {
+  const present = await listPasskeys(trx, user.id);
+  if (present.length >= PASSKEYS_MAX) throw invalidState(`You have ${PASSKEYS_MAX} passkeys. Remove one first.`);
+  const { generateRegistrationOptions } = await webAuthn();
+  return generateRegistrationOptions({
+    rpName: 'Meskot',
+    rpID: hostOf(site),
+    userID: Buffer.from(user.id),
+    userName: user.email,
+    userDisplayName: user.name,
+    challenge: await createChallenge(trx, { purpose: 'new-passkey', userId: user.id }, at),
+    excludeCredentials: described(present),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
+  });
+}
+
+/** What a browser returns of a created passkey, in base64url. */
+export type NewPasskey = { id: string; clientDataJSON: string; attestationObject: string; transports: string[] };
+
+const credentialOf = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} });
+
+/** Stores a person's new passkey. Throws VALIDATION_ERROR for one that does not answer an open challenge of this person. */
+export async function addPasskey(
+  trx: Trx,
+  site: Site,
+  { userId, name, passkey, at }: { userId: string; name: string; passkey: NewPasskey; at: Date },
+): Promise<Passkey> {
+  const { id, clientDataJSON, attestationObject, transports } = passkey;
+  const { verifyRegistrationResponse } = await webAuthn();
+  const { challenge, result } = await verified((expectedChallenge) =>
+    verifyRegistrationResponse({
+      response: { ...credentialOf(id), response: { clientDataJSON, attestationObject } },
+      expectedChallenge,
+      expectedOrigin: site.url,
+      expectedRPID: hostOf(site),
+      supportedAlgorithmIDs: ALGORITHMS,
+    }),
+  );
+  const token = await useToken(trx, { purpose: 'new-passkey', token: challenge, at });
+  if (!result?.registrationInfo || token?.userId !== userId)
+    throw invalid('clientDataJSON', 'is not of an open request');
+  const { credential } = result.registrationInfo;
+  return insertRow<Passkey>(trx, 'passkey', {
+    id: newId('pky', at.getTime()),
+    userId,
+    name,
+    credentialId: credential.id,
+    publicKey: Buffer.from(credential.publicKey),
+    transports,
+    counter: BigInt(credential.counter),
+    createdAt: at,
+  });
+}
+
+/** The options with which a browser signs with a passkey: one of the user, or before a sign-in, of whoever has one here. */
+export async function passkeyOptions(trx: Trx, site: Site, { userId, at }: { userId: string | null; at: Date }) {
+  const { generateAuthenticationOptions } = await webAuthn();
+  return generateAuthenticationOptions({
+    rpID: hostOf(site),
+    userVerification: 'required',
+    challenge: await createChallenge(trx, { purpose: 'passkey', userId }, at),
+    allowCredentials: userId === null ? [] : described(await listPasskeys(trx, userId)),
+  });
+}
+
+/** What a browser returns of a signature with a passkey, in base64url. */
+export type PasskeySignature = Record<'id' | 'clientDataJSON' | 'authenticatorData' | 'signature', string>;
+
+/**
+ * The user whose passkey has signed an open challenge, which `userId` (null: a sign-in) has asked for; null for any other
+ * signature. The device has verified the person by PIN, finger or face.
+ */
+export async function acceptPasskey(
+  trx: Trx,
+  site: Site,
+  { userId, signed, at }: { userId: string | null; signed: PasskeySignature; at: Date },
+): Promise<string | null> {
+  const { id, ...response } = signed;
+  const sql = 'SELECT * FROM passkey WHERE credential_id = :id AND removed_at IS NULL FOR UPDATE';
+  const passkey = await first<Passkey>(trx, sql, { id });
+  if (!passkey || (userId !== null && passkey.userId !== userId)) return null;
+  const { publicKey, counter } = passkey;
+  const { verifyAuthenticationResponse } = await webAuthn();
+  const { challenge, result } = await verified((expectedChallenge) =>
+    verifyAuthenticationResponse({
+      response: { ...credentialOf(id), response },
+      expectedChallenge,
+      expectedOrigin: site.url,
+      expectedRPID: hostOf(site),
+      credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
+    }),
+  );
+  if (!result?.verified) return null;
+  const token = await useToken(trx, { purpose: 'passkey', token: challenge, at });
+  if (!token || token.userId !== userId) return null;
+  const { newCounter } = result.authenticationInfo;
+  await updateRow(trx, { table: 'passkey', id: passkey.id }, { counter: BigInt(newCounter), lastUsedAt: at });
+  return passkey.userId;
+}
+
+/** Verifies what a browser returned. `result`: null where it is malformed or forged. The challenge has still to be used. */
+async function verified<Result>(
+  verify: (expectedChallenge: (challenge: string) => boolean) => Promise<Result>,
+): Promise<{ challenge: string; result: Result | null }> {
+  let challenge = '';
+  const note = (received: string): boolean => {
+    challenge = received;
+    return true;
+  };
+  // The library throws an error of its own for each fault.
+  const result = await verify(note).catch(() => null);
+  return { challenge, result };
+}
+
+/** Removes one passkey of a person. Throws NOT_FOUND. */
+export async function removePasskey(trx: Trx, of: { id: string; userId: string; at: Date }): Promise<void> {
+  const sql = `UPDATE passkey SET removed_at = :at WHERE id = :id AND user_id = :userId AND removed_at IS NULL RETURNING 1`;
+  if ((await rows(trx, sql, of)).length === 0) throw notFound('passkey');
+}
+
+/** Removes all of them. */
+export async function removePasskeys(trx: Trx, of: { userId: string; at: Date }): Promise<void> {
+  await rows(trx, 'UPDATE passkey SET removed_at = :at WHERE user_id = :userId AND removed_at IS NULL', of);
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+
+import type { Site } from '../access/users/identify.ts';
+import {
+  acceptPasskey,
+  addPasskey,
+  listPasskeys,
+  newPasskeyOptions,
+  passkeyOptions,
+  removePasskey,
+  type Passkey,
+} from '../access/users/passkeys.ts';
+import { recordStepUp, type Audience } from '../access/users/sessions.ts';
+import { findUser } from '../access/users/users.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { KeyRing } from '../lib/crypto.ts';
+import type { Database } from '../lib/db.ts';
+import { invalid } from '../lib/errors.ts';
+import { enqueueMail } from '../outbox/mail.ts';
+import { securityMail } from './mails.ts';
+import { readMe } from './routes.ts';
+import * as schema from './schema.ts';
+
+export type PasskeyDeps = {
+  db: Database;
+  keyRing: KeyRing;
+  baseUrl: string;
+  sites: Readonly<Record<Audience, string>>;
+};
+
+const PATH = '/api/portal/security/passkeys';
+const STEP_UP_PATH = '/api/portal/security/step-up/passkey';
+const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
+
+const present = ({ id: passkeyId, name, createdAt, lastUsedAt }: Passkey) => ({
+  passkeyId,
+  name,
+  createdAt,
+  lastUsedAt,
+});
+
+type SiteOf = (caller: { audience: Audience }) => Site;
+
+/** A person's passkeys, each of which signs in without password and code, and replaces a code. */
+export function passkeyRoutes(deps: PasskeyDeps): Route[] {
+  const siteOf: SiteOf = ({ audience }) => ({ audience, url: deps.sites[audience] });
+  return [...ownPasskeyRoutes(deps, siteOf), ...stepUpRoutes(deps, siteOf)];
+}
+
+function ownPasskeyRoutes({ db, keyRing }: PasskeyDeps, siteOf: SiteOf): Route[] {
+  return [
+    readRoute(`GET ${PATH}`, {
+      ...PERSON,
+      operationId: 'listPasskeys',
+      summary: 'Your passkeys, oldest first',
+      responses: { 200: z.array(schema.Passkey) },
+      handle: async ({ caller: { userId } }) => ({
+        message: 'Passkeys retrieved',
+        data: (await listPasskeys(db, userId)).map(present),
+      }),
+    }),
+    writeRoute(`POST ${PATH}/options`, {
+      ...PERSON,
+      operationId: 'beginPasskey',
+      summary: 'Get the options with which your browser creates a passkey, within 10 minutes',
+      stepUp: 'always',
+      responses: { 201: schema.PasskeyOptions },
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx: { trx }, caller, at }) => {
+        const user = await findUser(trx, caller.userId);
+        const data = await newPasskeyOptions(trx, siteOf(caller), { user, at });
+        return { status: 201, message: 'Options created', data: { ...data } };
+      },
+    }),
+    writeRoute(`POST ${PATH}`, {
+      ...PERSON,
+      operationId: 'addPasskey',
+      audit: 'passkey.add',
+      summary: 'Add the passkey that your browser has created',
+      stepUp: 'always',
+      body: schema.NewPasskey,
+      responses: { 201: schema.Passkey },
+      handle: async ({ tx: { trx }, caller, body: { name, ...passkey }, at }) => {
+        const { userId } = caller;
+        const added = await addPasskey(trx, siteOf(caller), { userId, name, passkey, at });
+        const { email, language } = await findUser(trx, userId);
+        await enqueueMail(trx, keyRing, { recipient: email, ...securityMail(language, 'passkey') });
+        return { status: 201, message: 'Passkey added', data: present(added) };
+      },
+    }),
+    writeRoute(`POST ${PATH}/:passkeyId/remove`, {
+      ...PERSON,
+      operationId: 'removePasskey',
+      audit: 'passkey.remove',
+      summary: 'Remove one of your passkeys; it opens nothing from then on',
+      stepUp: 'always',
+      params: schema.PasskeyParams,
+      responses: { 200: z.null() },
+      errors: ['NOT_FOUND'],
+      handle: async ({ tx: { trx }, caller: { userId }, params: { passkeyId: id }, at }) => {
+        await removePasskey(trx, { id, userId, at });
+        return { message: 'Passkey removed', data: null };
+      },
+    }),
+  ];
+}
+
+function stepUpRoutes({ baseUrl }: PasskeyDeps, siteOf: SiteOf): Route[] {
+  return [
+    writeRoute(`POST ${STEP_UP_PATH}-options`, {
+      ...PERSON,
+      operationId: 'beginStepUpWithPasskey',
+      summary: 'Get the options with which your browser signs with one of your passkeys, within 10 minutes',
+      responses: { 201: schema.PasskeyOptions },
+      handle: async ({ tx: { trx }, caller, at }) => {
+        const data = await passkeyOptions(trx, siteOf(caller), { userId: caller.userId, at });
+        return { status: 201, message: 'Options created', data: { ...data } };
+      },
+    }),
+    writeRoute(`POST ${STEP_UP_PATH}`, {
+      ...PERSON,
+      operationId: 'stepUpWithPasskey',
+      summary: 'Use a passkey in place of a code, for what needs one in the next 5 minutes',
+      body: schema.PasskeySignature,
+      responses: { 200: schema.Me },
+      handle: async ({ tx: { trx }, caller, body: signed, at }) => {
+        const { userId, sessionId } = caller;
+        if (!(await acceptPasskey(trx, siteOf(caller), { userId, signed, at }))) {
+          throw invalid('signature', 'is not of an open request of this person, or by no passkey of theirs');
+        }
+        await recordStepUp(trx, sessionId, at);
+        return { message: 'Passkey accepted', data: await readMe({ db: trx, baseUrl }, sessionId, at) };
+      },
+    }),
+  ];
+}
