@@ -1,8 +1,8 @@
 import { first, type Queryable, type Trx } from '../lib/db.ts';
-import { addRule } from '../lib/effective-rules.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import { addRule } from '../merchants/effective-rules.ts';
 
 /** A fee: a part of the amount plus a fixed sum, within bounds, and the tax on it. */
 export type FeeRule = {

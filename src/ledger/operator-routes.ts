@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
-import { compareRules, readRules, RULES_MAX, validFromParam } from '../lib/effective-rules.ts';
 import { instant } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr, toBirr, toSantim } from '../lib/money.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
+import { compareRules, readRules, RULES_MAX, validFromParam } from '../merchants/effective-rules.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
 import { addFeeRule, FEE_DIRECTIONS, type StoredFeeRule } from './fees.ts';
 

@@ -1,7 +1,7 @@
 import { first, type Trx } from '../../lib/db.ts';
-import { addRule } from '../../lib/effective-rules.ts';
 import { invalid, type AppError } from '../../lib/errors.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
+import { addRule } from '../effective-rules.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 

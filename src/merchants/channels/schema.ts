@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 import { environment, id, reason } from '../../access/operator-schema.ts';
-import { instantParam, RULES_MAX, validFromParam } from '../../lib/effective-rules.ts';
 import { birrAmount, instant, plainText } from '../../lib/fields.ts';
 import { pageQuery } from '../../lib/pagination.ts';
+import { instantParam, RULES_MAX, validFromParam } from '../effective-rules.ts';
 import { APPROVALS, CHANNELS, PLATFORM_STATES, TRANSACTION_THROUGH, UNUSABLE } from './channel.ts';
 import { LIMIT_DIRECTIONS } from './limits.ts';
 import { MAINTENANCE_STATES } from './maintenance.ts';

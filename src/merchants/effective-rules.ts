@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { z } from 'zod';
 
-import { DAY_MS } from './dates.ts';
-import { first, insertRow, rows, type Queryable, type Trx } from './db.ts';
-import { invalid } from './errors.ts';
-import { mustBe, patternText } from './fields.ts';
-import { newId } from './ids.ts';
-import { lock } from './lock.ts';
+import { DAY_MS } from '../lib/dates.ts';
+import { first, insertRow, rows, type Queryable, type Trx } from '../lib/db.ts';
+import { invalid } from '../lib/errors.ts';
+import { mustBe, patternText } from '../lib/fields.ts';
+import { newId } from '../lib/ids.ts';
+import { lock } from '../lib/lock.ts';
 
 /** How far ahead a rule may be set to begin, in days. */
 const AHEAD_DAYS_MAX = 366;
