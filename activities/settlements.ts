@@ -1,14 +1,11 @@
 import { startOfAddisDay } from '../src/lib/dates.ts';
-import type { RunInTransaction } from '../src/outbox/record.ts';
-import { autoDecide } from '../src/settlements/decide.ts';
-import { updateDates } from '../src/settlements/expected-dates.ts';
-import { overdueFrom } from '../src/settlements/queries.ts';
+import { overdueFrom, type SettlementRow } from '../src/settlements/queries.ts';
 import type { SettlementStatus } from '../src/settlements/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow.ts';
 
-/** The status of a settlement and the instants of its business days: all that histories retain of it. */
+/** The status of a settlement and the instants of its business days: all that histories contain of it. */
 export type SettlementReport = {
   status: SettlementStatus;
   /** Marked as overdue: its last expected day is over. */
@@ -19,31 +16,38 @@ export type SettlementReport = {
   overdueAtMs: number;
 };
 
-export type SettlementDeps = { runInTransaction: RunInTransaction };
+type Settlement = Pick<SettlementRow, 'status' | 'overdueAt' | 'expectedFrom' | 'expectedUntil'>;
+
+export type SettlementDeps = {
+  /** Recomputes its days by the current holidays, and marks it as overdue once the last of them is over. */
+  updateDates: (settlementId: string, at: Date) => Promise<Settlement>;
+  /** The sandbox's own review, if no operator has decided. */
+  autoDecide: (settlementId: string, at: Date) => Promise<void>;
+};
 
 type SettlementRequest = { settlementId: string; atMs: number };
 
 export type SettlementActivities = ReturnType<typeof createSettlementActivities>;
 
-/** @param elapsed milliseconds since the running activity was scheduled. */
-export function createSettlementActivities(deps: SettlementDeps, elapsed = elapsedMs) {
-  const report = async ({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> => {
-    const row = await updateDates(deps, settlementId, new Date(atMs + elapsed()));
-    return {
-      status: row.status,
-      overdue: row.overdueAt !== null,
-      earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
-      overdueAtMs: overdueFrom(row).getTime(),
-    };
-  };
+export function createSettlementActivities(deps: SettlementDeps) {
+  const timeOf = (atMs: number): Date => new Date(atMs + elapsedMs());
   return withoutUselessRetries({
-    /** Recomputes its days by the current holidays, and marks it as overdue once the last of them is over. */
-    readSettlement: report,
+    async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
+      return reportOf(await deps.updateDates(settlementId, timeOf(atMs)));
+    },
 
-    /** The sandbox's own review, unless an operator has decided. */
-    async decideSettlementInSandbox(request: SettlementRequest): Promise<SettlementReport> {
-      await autoDecide(deps, request.settlementId, new Date(request.atMs + elapsed()));
-      return report(request);
+    async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
+      await deps.autoDecide(settlementId, timeOf(atMs));
+      return reportOf(await deps.updateDates(settlementId, timeOf(atMs)));
     },
   });
+}
+
+function reportOf({ status, overdueAt, ...days }: Settlement): SettlementReport {
+  return {
+    status,
+    overdue: overdueAt !== null,
+    earliestAtMs: startOfAddisDay(days.expectedFrom).getTime(),
+    overdueAtMs: overdueFrom(days).getTime(),
+  };
 }

@@ -36,6 +36,8 @@ import { createReportFiles, expireReports, removeAbandoned } from '../reports/fi
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { requestDueReports } from '../reports/schedules.ts';
 import { findRecoverableReports, measureReports } from '../reports/workflow.ts';
+import { autoDecide as autoDecideSettlement } from '../settlements/decide.ts';
+import { updateDates } from '../settlements/expected-dates.ts';
 import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
@@ -172,7 +174,10 @@ function moneyActivities(parts: Parts) {
       check: async (withdrawalId: string, now: Date) =>
         (await checkPayout(withdrawalId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow, now })).row,
     },
-    settlements: parts,
+    settlements: {
+      updateDates: (settlementId: string, at: Date) => updateDates(parts, settlementId, at),
+      autoDecide: (settlementId: string, at: Date) => autoDecideSettlement(parts, settlementId, at),
+    },
     reconciliation: parts,
   };
 }
