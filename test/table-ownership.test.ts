@@ -71,6 +71,9 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 /** SQL keywords before a table name, in their usual case. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
+/** The functions that write rows: `insertRow<Row>(trx, 'mail', …)`, `updateRow(trx, { table: 'mail', … }, …)`. */
+const ROW_WRITES =
+  /\b(?:insertRow|insertSql|updateRow|deleteInBatches)(?:<\w+>)?\(\s*(?:[\w.]+,\s*)?(?:\{ table: )?'([a-z_]+)'/g;
 /** Knex's builder, by which a room writes its own tables: `trx.knex()('bankAccount')`. */
 const BUILDS = /\b(?:db|trx)(?:<[^()]+>)?\('([a-zA-Z]+)'\)/g;
 
@@ -79,7 +82,7 @@ type Access = { file: string; table: string; write: boolean };
 function accessesIn(file: string): Access[] {
   const text = readFileSync(join(PROJECT, file), 'utf8');
   const built = [...text.matchAll(BUILDS)].map(([, name = '']) => name.replace(/[A-Z]/g, (letter) => `_${letter}`));
-  const statements = [...text.matchAll(WRITES)].map(([, table = '']) => table);
+  const statements = [WRITES, ROW_WRITES].flatMap((writes) => [...text.matchAll(writes)].map(([, table = '']) => table));
   const written = new Set([...statements, ...built.map((name) => name.toLowerCase())]);
   const read = new Set([...text.matchAll(READS)].map(([, table = '']) => table));
   const found = new Set([...written, ...read]);
