@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
+import { BLOCKED_PORTS } from './lib/ports.ts';
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
 import { LIVE_CHANNELS, productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
 
@@ -126,11 +127,6 @@ export function wholeNumber(min: number, max: number) {
     .refine((text) => isWholeNumber(text, min, max), `must be a whole number from ${min} to ${max}`)
     .transform(Number);
 }
-
-/** Ports that fetch and browsers refuse, from 1024 on: https://fetch.spec.whatwg.org/#port-blocking. */
-const BLOCKED_PORTS = [
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
-];
 
 /** The port of a server that browsers use. */
 export function webPort(wanted: number) {

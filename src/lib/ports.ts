@@ -23,6 +23,11 @@ export async function isPortFree(port: number): Promise<boolean> {
   return !isUsed && succeeds(listenBriefly(port));
 }
 
+/** Ports that fetch and browsers refuse, from 1024 on: https://fetch.spec.whatwg.org/#port-blocking. */
+export const BLOCKED_PORTS = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+];
+
 let lastOffered = randomInt(OFFERED.from, OFFERED.below);
 
 /**

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isPortFree } from '../lib/ports.ts';
+import { BLOCKED_PORTS, isPortFree } from '../lib/ports.ts';
 import { findChild, processStartTime, writePidFile } from './child-process.ts';
 
 /** Until a lock is tried again that another process is taking over. */
@@ -132,7 +132,7 @@ type PortsOptions = {
 
 /** Allocates ports, none twice. */
 export function createPorts({ wanted: allWanted, claimsFolder, print }: PortsOptions) {
-  const reserved = new Set(allWanted);
+  const skipped = new Set([...allWanted, ...BLOCKED_PORTS]);
   const claims: (() => void)[] = [];
   const take = async (port: number): Promise<boolean> => {
     const claim = await takeLock(join(claimsFolder, `${port}.pid`));
@@ -141,11 +141,11 @@ export function createPorts({ wanted: allWanted, claimsFolder, print }: PortsOpt
     return isPortFree(port);
   };
   return {
-    /** The wanted port, or else the next free one that no other service wants, which is printed. */
+    /** The wanted port, or else the next free one, which is printed: one that no other service wants and browsers accept. */
     choose: async (name: string, wanted: number): Promise<number> => {
       await mkdir(claimsFolder, { recursive: true, mode: 0o700 });
       for (let port = wanted; port <= 65_535; port += 1) {
-        if ((port > wanted && reserved.has(port)) || !(await take(port))) continue;
+        if ((port > wanted && skipped.has(port)) || !(await take(port))) continue;
         if (port > wanted) print(`port ${wanted} is taken; ${name} uses ${port}`);
         return port;
       }

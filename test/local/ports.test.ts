@@ -63,6 +63,15 @@ describe('choosing a port', () => {
     expect(second).toBeGreaterThan(first);
   });
 
+  test('a port that browsers refuse is not offered in place of a taken one', async () => {
+    const ports = createPorts({ wanted: [], claimsFolder, print });
+    const first = await ports.choose('the API', 10_079);
+    const second = await ports.choose('the API', 10_079);
+    expect([first, second]).not.toContain(10_080);
+    expect(second).toBeGreaterThan(first);
+    ports.release();
+  });
+
   test('a port claimed by a living process is skipped before it listens, one claimed by a dead process is not', async () => {
     const port = await anyFreePort();
     const claim = join(claimsFolder, `${port}.pid`);
