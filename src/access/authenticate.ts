@@ -124,7 +124,7 @@ function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
   ensureLiveRequirements(row, 'Live keys work');
 }
 
-/** Throws KYC_REQUIRED with what a merchant still has to do. `what`: a sentence that goes on with it. */
+/** Throws KYC_REQUIRED with what a merchant still has to do. `what` begins the message: "Live keys work". */
 export function ensureLiveRequirements(of: LiveRequirements, what: string): void {
   const details = liveRequirementIssues(of);
   if (details.length === 0) return;

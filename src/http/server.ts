@@ -141,9 +141,9 @@ function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; 
   const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error: NodeJS.ErrnoException) => {
-    // Also every tab that is closed while its stream is open.
-    const isLeft = error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-    deps.log[isLeft ? 'debug' : 'warn']({ err: error }, 'connection failed');
+    // Emitted for each tab that is closed while its event stream is open.
+    const isClosedByClient = error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    deps.log[isClosedByClient ? 'debug' : 'warn']({ err: error }, 'connection failed');
   });
   app.use(createRequestContext(context));
   app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));

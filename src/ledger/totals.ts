@@ -1,6 +1,6 @@
 import { first, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
+import { allOf, paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { MovementMatch, ReadMovement } from './balance.ts';
@@ -16,14 +16,10 @@ export type Addition = Omit<ReadMovement, 'balanceAfterSantim' | 'sequence'>;
 
 /** In SQL: the merchant's journals that add to a total, those of the days, and those that match. */
 function conditions({ total, range, types, resourceId, merchantId, environment }: TotalFilter) {
-  const matches = [
-    types ? 'kind = ANY (:types)' : 'true',
-    resourceId === undefined ? 'true' : 'resource_id = :resourceId',
-  ];
   return {
     adds: `merchant_id = :merchantId AND environment = :environment AND ${total}_santim <> 0 AND effective_at < :until`,
     ofDays: 'effective_at >= :from',
-    matches: matches.join(' AND '),
+    matches: allOf([types && 'kind = ANY (:types)', resourceId !== undefined && 'resource_id = :resourceId']),
     values: { merchantId, environment, types, resourceId, from: range.from, until: range.until },
   };
 }

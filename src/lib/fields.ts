@@ -87,7 +87,7 @@ export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX)
   .refine((text): text is 'ETB' => text === 'ETB', { error: mustBe('ETB'), params: { code: 'UNSUPPORTED_CURRENCY' } })
   .meta({ example: 'ETB' });
 
-/** Whether the text is an http or https URL: safe as a link. */
+/** Whether the text is an http or https URL without a user and a password: safe as a link. */
 export function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

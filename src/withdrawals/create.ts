@@ -73,7 +73,7 @@ export async function createWithdrawal(
   const row = await insertWithdrawal(tx, newRow(scope, request, { preflight, now }));
   const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
   await recordWithdrawalEvents(tx, { row, events: events.slice(0, row.stage === 'UNDER_REVIEW' ? 2 : 1), at: now });
-  if (row.stage === 'AWAITING_CONFIRMATION') await askForConfirmation(tx, row);
+  if (row.stage === 'AWAITING_CONFIRMATION') await requestConfirmation(tx, row);
   await post(tx.trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
 }
@@ -161,8 +161,8 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
   } satisfies Partial<WithdrawalRow> & { createdAt: Date };
 }
 
-/** A mail to the members who may confirm it. */
-async function askForConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
+/** Mails the members who may confirm it. */
+async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
   const { id: withdrawalId, requestId, channel } = row;
   await notifyMembers(tx, row, {
     kind: 'withdrawal.awaiting',

@@ -68,7 +68,7 @@ const fields = {
   contactPerson: line(100),
   email: emailText(),
   website: line(500)
-    .refine(isWebAddress, { error: 'must be an address such as https://shop.example.et' })
+    .refine(isWebAddress, { error: 'must be an address such as https://shop.example.et, without a user name' })
     .meta({ format: 'uri' }),
   expectedMonthlyVolume: birrAmount,
 };

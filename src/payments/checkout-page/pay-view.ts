@@ -32,7 +32,7 @@ export function payPage(view: SessionView): View {
   return { title: problem ? interpolate(texts.errorTitle, { title: heading }) : heading, body, follows: true };
 }
 
-/** While every channel is under maintenance or out of order, a link that looks again: the page does not follow channels. */
+/** While every channel is under maintenance or out of order, a link to load the page again: it is not refreshed by itself. */
 function payButton(view: SessionView): Html {
   const texts = textsOf(view.language);
   if (payableOf(view).length > 0) return html`<button>${texts.pay}</button>`;

@@ -216,17 +216,19 @@ class ProxiedAgent extends SecureAgent {
   }
 
   override createConnection(options: ConnectionOptions, created: Created): undefined {
-    void vettedHost(options)
+    void vettedAddress(options)
       .then((address) => openTunnel(this.#proxy, address, options.port))
       .then((socket) => created(null, super.createConnection({ ...options, socket } as ConnectionOptions) as Duplex))
       .catch((error: Error) => created(error, undefined as unknown as Duplex));
   }
 }
 
-async function vettedHost({ host, lookup }: ConnectionOptions): Promise<string> {
+/** The first of the vetted addresses of the options' host. */
+async function vettedAddress({ host, lookup }: ConnectionOptions): Promise<string> {
   if (isIP(host) !== 0) return host;
   const [vetted] = (await promisify(lookup)(host, {})) as LookupAddress[];
-  return vetted?.address ?? host;
+  if (!vetted) throw new Error('the lookup gave no address');
+  return vetted.address;
 }
 
 /**
@@ -248,9 +250,10 @@ export async function openTunnel(proxy: URL, address: string, port: number): Pro
         ...(proxy.username !== '' && { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` }),
       },
     });
-    const late = Object.assign(new Error('the proxy did not respond in time'), { code: 'ETIMEDOUT' });
     request.on('error', reject);
-    request.on('timeout', () => request.destroy(late));
+    request.on('timeout', () => {
+      request.destroy(Object.assign(new Error('the proxy did not respond in time'), { code: 'ETIMEDOUT' }));
+    });
     request.on('connect', ({ statusCode: status }, socket) => {
       if (status === 200) return resolve(socket.setTimeout(0));
       socket.destroy();
