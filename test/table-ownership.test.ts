@@ -82,7 +82,9 @@ type Access = { file: string; table: string; write: boolean };
 function accessesIn(file: string): Access[] {
   const text = readFileSync(join(PROJECT, file), 'utf8');
   const built = [...text.matchAll(BUILDS)].map(([, name = '']) => name.replace(/[A-Z]/g, (letter) => `_${letter}`));
-  const statements = [WRITES, ROW_WRITES].flatMap((writes) => [...text.matchAll(writes)].map(([, table = '']) => table));
+  const statements = [WRITES, ROW_WRITES].flatMap((writes) =>
+    [...text.matchAll(writes)].map(([, table = '']) => table),
+  );
   const written = new Set([...statements, ...built.map((name) => name.toLowerCase())]);
   const read = new Set([...text.matchAll(READS)].map(([, table = '']) => table));
   const found = new Set([...written, ...read]);
@@ -117,7 +119,8 @@ test('a folder writes no table of another folder, except those listed with a rea
 
 /** Reads of tables of folders beside or above, each with its reason. */
 const READS_UPWARD = {
-  'access merchant': 'a key and the status of its merchant are read in one statement, on every request',
+  'access merchant':
+    'a key and the status of its merchant are read in one statement, on every request; and names by ids of any kind',
 };
 
 test('a folder reads no table of a folder beside it or above it, except those listed with a reason', () => {

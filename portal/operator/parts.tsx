@@ -51,17 +51,21 @@ export function Actions({ children, temporalUrl }: { children?: ReactNode; tempo
   );
 }
 
-/** The name and the id of a merchant. */
-export function MerchantLine({
-  of: { merchantName, merchantId },
-}: {
-  of: { merchantName?: string; merchantId: string };
-}) {
+type NamedProps = { id: string | null; name: string | null; label: string };
+
+/** A merchant, a person or a key: the name, and the id to copy. */
+export function Named({ id, name, label }: NamedProps) {
+  if (id === null) return null;
   return (
     <>
-      {merchantName} <Code value={merchantId} name={text.merchantId} />
+      {name} <Code value={id} name={label} />
     </>
   );
+}
+
+/** The name and the id of a merchant. */
+export function MerchantLine({ of }: { of: { merchantName: string | null; merchantId: string | null } }) {
+  return <Named id={of.merchantId} name={of.merchantName} label={text.merchantId} />;
 }
 
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -51,7 +51,7 @@ export async function recordAudit({ tx, operatorId, requestId, at }: AuditContex
   await tx.writeDeferred(insertSql('operator_audit', row), row);
 }
 
-/** A row of `operator_audit`, with the operator's name. */
+/** A row of `operator_audit`, with the names of its operators and its merchant. */
 export type AuditRow = Omit<z.output<typeof AuditEntrySchema>, 'auditId' | 'at'> & { id: string; occurredAt: Date };
 
 /** Filters of the list; undefined matches everything. */
@@ -59,7 +59,9 @@ export type AuditFilter = {
   [Column in 'operatorId' | 'action' | 'resourceId' | 'merchantId' | 'environment']?: string | undefined;
 };
 
-const WITH_NAMES = `(SELECT a.*, o.name AS operator_name FROM operator_audit a JOIN operator o ON o.id = a.operator_id) audit`;
+const WITH_NAMES = `(SELECT a.*, o.name AS operator_name, p.name AS proposed_by_name, m.name AS merchant_name
+  FROM operator_audit a JOIN operator o ON o.id = a.operator_id
+  LEFT JOIN operator p ON p.id = a.proposed_by LEFT JOIN merchant m ON m.id = a.merchant_id) audit`;
 
 /** The audit log of some days, newest first. */
 export async function listAudit(

@@ -12,9 +12,11 @@ import {
   type WriteRoute,
 } from '../http/route.ts';
 import { createValidator } from '../http/validate.ts';
+import type { Queryable } from '../lib/db.ts';
 import { readPage, type Page, type PageQuery } from '../lib/pagination.ts';
 import { dryRun, type UnitOfWork } from '../outbox/record.ts';
 import { recordAudit, type AuditContext, type AuditedChange } from './audit.ts';
+import { withNames } from './names.ts';
 import { Proposal as ProposalSchema } from './operator-schema.ts';
 import { requirePermission, STEP_UP_ACTIONS, type Action } from './permissions.ts';
 import { auditOfProposal, createProposal, ensureUnchanged, presentProposal, type Proposal } from './proposals.ts';
@@ -163,13 +165,15 @@ type OperatorListRoute<Q extends z.ZodType<PageQuery>, Row> = Pick<
   /** What the list has, in the message of the response. */
   name: string;
   list: (query: z.output<Q>, page: Page, at: Date) => Promise<{ rows: Row[]; pagination: Pagination }>;
-  present: (row: Row) => unknown;
+  present: (row: Row) => object;
+  /** Fields with ids to which names are added. */
+  names?: { db: Queryable; fields: readonly string[] };
 };
 
 /** Declares a route by which operators read a list page by page. */
 export function operatorListRoute<Q extends z.ZodType<PageQuery>, Row>(
   endpoint: Endpoint<'GET'>,
-  { item, name, list, present, ...declared }: OperatorListRoute<Q, Row>,
+  { item, name, list, present, names, ...declared }: OperatorListRoute<Q, Row>,
 ): Route {
   return operatorReadRoute(endpoint, {
     ...declared,
@@ -177,7 +181,9 @@ export function operatorListRoute<Q extends z.ZodType<PageQuery>, Row>(
     paginated: true,
     handle: async ({ query, at }) => {
       const { rows, pagination } = await list(query, readPage(query), at);
-      return { message: `${name} retrieved`, data: rows.map(present), pagination };
+      const presented = rows.map(present);
+      const data = names ? await withNames(names.db, presented, names.fields) : presented;
+      return { message: `${name} retrieved`, data, pagination };
     },
   });
 }

@@ -5,6 +5,7 @@ import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { OPERATOR_KEY_DAYS, ROTATION_OVERLAP_HOURS } from './api-keys.ts';
+import { nameFields } from './names.ts';
 import { ACTIONS } from './permissions.ts';
 import { CALENDARS, CLOCKS } from './users/users.ts';
 
@@ -108,10 +109,12 @@ export const AuditEntry = z
     operatorId: z.string(),
     operatorName: z.string(),
     proposedBy: z.string().nullable().meta({ description: 'The operator who proposed what this one confirmed' }),
+    proposedByName: z.string().nullable(),
     action: z.enum(ACTIONS),
     resourceType,
     resourceId: z.string(),
     merchantId: z.string().nullable(),
+    merchantName: z.string().nullable(),
     environment: environment.nullable(),
     before: changed.meta({ description: 'The fields that differ, before the change' }),
     after: changed.meta({ description: 'The fields that differ, after the change' }),
@@ -152,6 +155,9 @@ export const Proposal = z
     decisionReason: z.string().nullable(),
   })
   .meta({ id: 'Proposal' });
+/** Whose ids a proposal has. */
+export const PROPOSAL_NAMES = ['merchantId', 'proposedBy', 'decidedBy'] as const;
+export const NamedProposal = Proposal.extend(nameFields(...PROPOSAL_NAMES)).meta({ id: 'NamedProposal' });
 
 export const NewOperator = z.strictObject({ name, email: emailText(), role: z.enum(OPERATOR_ROLES) });
 export const OperatorChanges = z.strictObject({

@@ -3,6 +3,7 @@ import { writeRoute, type OperatorCaller, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
 import { invalidState } from '../lib/errors.ts';
 import type { AuditContext } from './audit.ts';
+import { withNames } from './names.ts';
 import {
   ANY_OPERATOR,
   auditContextOf,
@@ -40,20 +41,23 @@ function queryRoutes({ db }: Deps): Route[] {
       cli: { name: 'proposals list', columns: 'proposedAt proposalId action resourceId status reason' },
       summary: 'List proposals, newest first',
       query: schema.ProposalListQuery,
-      item: schema.Proposal,
+      item: schema.NamedProposal,
       name: 'Proposals',
       list: ({ status: statuses = null }, page, at) => listProposals(db, { statuses, at }, page),
       present: presentProposal,
+      names: { db, fields: schema.PROPOSAL_NAMES },
     }),
     operatorReadRoute(`GET ${PATH}/:proposalId`, {
-      ...ONE,
+      params: schema.ProposalParams,
+      responses: { 200: schema.NamedProposal },
       operationId: 'opsGetProposal',
       cli: 'proposals get',
       summary: 'Get a proposal, with the fields that it changes before and after',
-      handle: async ({ params, at }) => ({
-        message: 'Proposal retrieved',
-        data: presentProposal(await readProposal(db, params.proposalId, at)),
-      }),
+      handle: async ({ params, at }) => {
+        const proposal = presentProposal(await readProposal(db, params.proposalId, at));
+        const [data] = await withNames(db, [proposal], schema.PROPOSAL_NAMES);
+        return { message: 'Proposal retrieved', data };
+      },
     }),
   ];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { withNames } from '../access/names.ts';
 import { actionLinks, operatorReadRoute, type ActionLinks, type WorkflowUrl } from '../access/operator-route.ts';
 import { environment, id, temporalUrl } from '../access/operator-schema.ts';
 import { PROPOSAL_REVIEW_ITEMS } from '../access/proposals.ts';
@@ -159,12 +160,13 @@ const WorkItem = z
     kind: z.string(),
     id: z.string(),
     merchantId: z.string().nullable(),
+    merchantName: z.string().nullable(),
     environment: environment.nullable(),
     amount: z.number().optional().describe('ETB'),
     since: instant.describe('Since when it needs an operator, or is overdue'),
     waitingSeconds: z.int(),
     what: z.string(),
-    detail: z.record(z.string(), z.unknown()),
+    detail: z.record(z.string(), z.unknown()).describe('Facts by kind; ids of people with their names'),
     temporalUrl,
     links: z.record(z.string(), z.string()).describe('Paths of this API by verb'),
   })
@@ -177,6 +179,9 @@ export const WorkItemList = z
     items: z.array(WorkItem),
   })
   .meta({ id: 'OpsWorkList' });
+
+/** Fields of details with ids of people and keys. */
+const DETAIL_NAMES = ['createdBy', 'requestedBy', 'proposedBy'];
 
 type Deps = { db: Database; workflowUrl: WorkflowUrl };
 
@@ -200,8 +205,12 @@ export function workQueueRoutes({ db, workflowUrl }: Deps): Route[] {
       handle: async ({ query, at }) => {
         const page = readPage(query);
         const { rows, pagination, counts } = await listWorkItems(db, source, { filter: query, page, at });
-        const items = rows.map((row) => ({
+        const facts = rows.map(({ detail }) => detail);
+        const details = await withNames(db, facts, DETAIL_NAMES);
+        const named = await withNames(db, rows, ['merchantId']);
+        const items = named.map((row, index) => ({
           ...row,
+          detail: details[index],
           amount: row.amountSantim === null ? undefined : toBirr(row.amountSantim),
           waitingSeconds: Math.max(0, Math.round((at.getTime() - row.since.getTime()) / 1000)),
           temporalUrl: row.workflowId === null ? null : workflowUrl(row.workflowId),
@@ -213,7 +222,7 @@ export function workQueueRoutes({ db, workflowUrl }: Deps): Route[] {
   return [
     route('GET /api/ops/queue', REVIEW_ITEMS, {
       operationId: 'opsListQueue',
-      cli: { name: 'work list', columns: 'since kind id merchantId amount what' },
+      cli: { name: 'work list', columns: 'since kind id merchantName amount what' },
       summary: 'List everything that needs an operator, longest waiting first',
     }),
     route('GET /api/ops/stalled', STALLED_ITEMS, {

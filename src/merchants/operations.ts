@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { listKeys, presentKey } from '../access/api-keys.ts';
 import { auditOf, presentAudit } from '../access/audit.ts';
+import { nameFields, withNames } from '../access/names.ts';
 import { AuditEntry, MerchantKey } from '../access/operator-schema.ts';
 import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { found, invalidState } from '../lib/errors.ts';
@@ -117,21 +118,32 @@ export function presentMerchant({ id, ...merchant }: Merchant) {
 export const requestedByFields = {
   merchantName: z.string(),
   requestedBy: z.string().describe('key_… or opr_…, which cannot approve it'),
+  ...nameFields('requestedBy'),
   requestedWith: MerchantKey.nullable().describe('That key; its secret holders cannot approve it either'),
   decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
 };
 
-/** The values of {@link requestedByFields}. Throws NOT_FOUND for an unknown merchant. */
-export async function readRequestedBy(db: Queryable, row: { id: string; merchantId: string; requestedBy: string }) {
-  const { id, merchantId, requestedBy } = row;
-  const [merchant, [key], decisions] = await Promise.all([
+type Requested = { id: string; merchantId: string; requestedBy: string };
+
+/**
+ * The values of {@link requestedByFields}, and `others` with their names: ids by field. Throws NOT_FOUND for an unknown
+ * merchant.
+ */
+export async function readRequestedBy(
+  db: Queryable,
+  { id, merchantId, requestedBy }: Requested,
+  others: Readonly<Record<string, string | null>> = {},
+) {
+  const people = { ...others, requestedBy };
+  const [merchant, [key], decisions, [named]] = await Promise.all([
     readMerchant(db, merchantId),
     listKeys(db, { id: requestedBy, merchantId }),
     auditOf(db, id),
+    withNames(db, [people], Object.keys(people)),
   ]);
   return {
     merchantName: merchant.name,
-    requestedBy,
+    ...named!,
     requestedWith: key ? presentKey(key) : null,
     decisions: decisions.map(presentAudit),
   };

@@ -45,7 +45,8 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
       },
       summary: "List the discrepancies between providers' statements and our ledger, newest first",
       query: schema.DiscrepancyQuery,
-      item: schema.Discrepancy,
+      item: schema.ListedDiscrepancy,
+      names: { db, fields: ['closedBy'] },
       name: 'Discrepancies',
       list: async (query, page) =>
         listDiscrepancies(db, { ...query, open: query.state && query.state === 'OPEN' }, page),

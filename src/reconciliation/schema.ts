@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../access/names.ts';
 import { environment, id, reason, temporalUrl } from '../access/operator-schema.ts';
 import { instant } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
@@ -75,6 +76,7 @@ export const Discrepancy = z
     resolutionNote: z.string().nullable(),
   })
   .meta({ id: 'OpsDiscrepancy' });
+export const ListedDiscrepancy = Discrepancy.extend(nameFields('closedBy')).meta({ id: 'OpsListedDiscrepancy' });
 
 export const DayToCompare = z.strictObject({
   day,

@@ -71,12 +71,13 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
       operationId: 'opsListSettlements',
       cli: {
         name: 'settlements list',
-        columns: 'requestedAt settlementId merchantId amount status expectedBy bankReference',
+        columns: 'requestedAt settlementId merchantName amount status expectedBy bankReference',
       },
       summary: 'List settlements of all merchants, newest first; account numbers are masked but for four digits',
       description: 'The days default to the last 30, at most 93 apart.',
       query: schema.OperatorListQuery,
-      item: schema.OperatorSettlement,
+      item: schema.ListedSettlement,
+      names: { db, fields: ['merchantId'] },
       name: 'Settlements',
       list: async (query, page, at) =>
         listSettlements(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
@@ -92,7 +93,7 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
       handle: async ({ params }) => {
         const row = await readSettlement(db, params.settlementId);
         const [requested, settledBefore, timeline] = await Promise.all([
-          readRequestedBy(db, row),
+          readRequestedBy(db, row, { approvedBy: row.approvedBy, sentBy: row.sentBy }),
           readSettledBefore(db, row),
           readTimeline(db, row.id),
         ]);

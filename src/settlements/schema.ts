@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../access/names.ts';
 import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../access/operator-schema.ts';
 import { Movement } from '../ledger/balance.ts';
 import { JOURNAL_KINDS } from '../ledger/postings.ts';
@@ -207,9 +208,13 @@ export const OperatorSettlement = Settlement.extend({
   temporalUrl: temporalUrl.optional(),
 }).meta({ id: 'OpsSettlement' });
 
+/** A settlement in the list of all merchants. */
+export const ListedSettlement = OperatorSettlement.extend(nameFields('merchantId')).meta({ id: 'OpsListedSettlement' });
+
 /** A settlement with everything that its approval and its transfer need. */
 export const OperatorSettlementDetail = OperatorSettlement.extend({
   ...requestedByFields,
+  ...nameFields('approvedBy', 'sentBy'),
   bankName: z.string(),
   settledBefore: z
     .object({ count: z.int(), amount: z.number(), lastAt: instant.nullable() })

@@ -39,11 +39,12 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
   return [
     operatorListRoute('GET /api/ops/withdrawals', {
       operationId: 'opsListWithdrawals',
-      cli: { name: 'withdrawals list', columns: 'requestedAt withdrawalId merchantId amount channel status stage' },
+      cli: { name: 'withdrawals list', columns: 'requestedAt withdrawalId merchantName amount channel status stage' },
       summary: 'List withdrawals of all merchants, newest first',
       description: 'The days default to the last 30, at most 93 apart.',
       query: schema.OperatorListQuery,
-      item: schema.OperatorWithdrawal,
+      item: schema.ListedWithdrawal,
+      names: { db, fields: ['merchantId'] },
       name: 'Withdrawals',
       list: async (query, page, at) =>
         listWithdrawals(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
@@ -154,19 +155,18 @@ function commandRoutes(): Route[] {
 async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) {
   const row = await readWithdrawal(db, withdrawalId);
   const [requested, approvals, cases, before, timeline] = await Promise.all([
-    readRequestedBy(db, row),
+    readRequestedBy(db, row, { confirmedBy: row.confirmedBy }),
     listApprovals(db, row.id),
     listCases(db, row.id),
     readPaidBefore(db, row),
     readTimeline(db, row.id),
   ]);
-  const { phone, bankCode, accountNumber, accountName, confirmedBy, confirmedAt } = row;
+  const { phone, bankCode, accountNumber, accountName, confirmedAt } = row;
   const { providerCode, lastOutcome, submittedAt } = row;
   const bankName = bankCode && (BANKS[bankCode as BankCode] ?? bankCode);
   return {
     ...presentForOperators(row),
     ...requested,
-    confirmedBy,
     confirmedAt,
     destination: withoutNulls({ phone, bankCode, bankName, accountNumber, accountName }),
     approvals: approvals.map(({ operatorId, approvedAt: at }) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../access/names.ts';
 import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../access/operator-schema.ts';
 import { Quote } from '../ledger/quote.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
@@ -234,6 +235,9 @@ export const OperatorWithdrawal = Withdrawal.omit({ withdrawalRequestId: true })
   })
   .meta({ id: 'OpsWithdrawal' });
 
+/** A withdrawal in the list of all merchants. */
+export const ListedWithdrawal = OperatorWithdrawal.extend(nameFields('merchantId')).meta({ id: 'OpsListedWithdrawal' });
+
 export const ResolvedWithdrawal = OperatorWithdrawal.extend({
   othersNeeded: z.int().describe('How many other operators must resolve it in the same way'),
 }).meta({ id: 'OpsResolvedWithdrawal' });
@@ -242,6 +246,7 @@ export const ResolvedWithdrawal = OperatorWithdrawal.extend({
 export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
   ...requestedByFields,
   confirmedBy: z.string().nullable().describe('usr_…: the second person of the merchant; null: none'),
+  ...nameFields('confirmedBy'),
   confirmedAt: instant.nullable(),
   destination: OperatorWithdrawal.shape.destination.extend({ bankName: z.string().optional() }).describe('Unmasked'),
   approvals: z.array(

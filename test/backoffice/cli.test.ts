@@ -49,7 +49,7 @@ test('work list prints a table or JSON; a held payment in it is released and aud
   const { text, exitCode } = await queue();
   expect(exitCode).toBe(0);
   expect(text).toMatch(
-    /^since \(EAT\) +kind +id +merchantId +amount \(ETB\) +what\n\d{4}-\d\d-\d\d \d\d:\d\d +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80\.00 +txn_\w+: received 80.00 instead of 100.50/,
+    /^since \(EAT\) +kind +id +merchantName +amount \(ETB\) +what\n\d{4}-\d\d-\d\d \d\d:\d\d +PAYMENT_HELD +pat_\w+ +Abyssinia Coffee +80\.00 +txn_\w+: received 80.00 instead of 100.50/,
   );
   const { key, operatorId } = backOffice.people.support;
   const decided = await runCli(backOffice, ['payments', 'release', ...payment, '--yes', '--json'], { key });

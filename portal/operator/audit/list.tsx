@@ -11,7 +11,7 @@ import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useOperator } from '../operator.ts';
-import { EnvironmentBadge } from '../parts.tsx';
+import { EnvironmentBadge, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type AuditEntry } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { saveAudit } from './export.ts';
@@ -22,6 +22,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: text.operator, narrow: 'second', cell: ({ operatorName }) => operatorName },
   { header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
   { header: shared.environment, narrow: 'second', cell: (row) => <EnvironmentBadge of={row.environment} /> },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
   { header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
 ];
@@ -69,7 +70,7 @@ export function Audit() {
 }
 
 function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
-  const { auditId, action, operatorName, operatorId, proposedBy, resourceType, resourceId, merchantId } = entry;
+  const { auditId, action, proposedBy, resourceType, resourceId } = entry;
   return (
     <Drawer key={auditId} title={action} onClose={onClose}>
       <Section title={text.changes}>
@@ -78,19 +79,17 @@ function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => voi
       <Facts
         rows={{
           [text.at]: <Time at={entry.at} seconds />,
-          [text.operator]: (
-            <>
-              {operatorName} <Code value={operatorId} name={text.operatorId} />
-            </>
+          [text.operator]: <Named id={entry.operatorId} name={entry.operatorName} label={text.operatorId} />,
+          [text.proposedBy]: proposedBy && (
+            <Named id={proposedBy} name={entry.proposedByName} label={text.proposedBy} />
           ),
-          [text.proposedBy]: proposedBy,
           [shared.reason]: entry.reason,
           [text.resource]: (
             <>
               {resourceType} <Code value={resourceId} name={text.resource} />
             </>
           ),
-          [shared.merchant]: merchantId && <Code value={merchantId} name={shared.merchantId} />,
+          [shared.merchant]: entry.merchantId && <MerchantLine of={entry} />,
           [shared.environment]: entry.environment && <EnvironmentBadge of={entry.environment} />,
           [text.requestId]: <Code value={entry.requestId} name={text.requestId} />,
         }}

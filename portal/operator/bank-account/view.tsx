@@ -7,7 +7,7 @@ import { catalogue } from '../../ui/language.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
-import { Actions, Decisions, MerchantLine } from '../parts.tsx';
+import { Actions, Decisions, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type BankAccountDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 
@@ -67,7 +67,9 @@ function BankAccountDetail({ account }: { account: Detail }) {
           [text.linkedAt]: <Time at={account.linkedAt} seconds />,
           [text.usableFrom]: <Time at={account.usableFrom} />,
           [text.rejected]: account.rejectionReason,
-          [shared.requestedBy]: account.requestedBy,
+          [shared.requestedBy]: (
+            <Named id={account.requestedBy} name={account.requestedByName} label={shared.requestedBy} />
+          ),
         }}
       />
       <Decisions decisions={account.decisions} />

@@ -9,7 +9,7 @@ import { BUSINESS_TYPES, DOCUMENT_LABELS, FIELD_LABELS, REGIONS } from '../../ui
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
-import { Actions, History } from '../parts.tsx';
+import { Actions, History, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type KycDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { STATES, STEPS, text } from './text.ts';
@@ -55,11 +55,12 @@ function KycDetail({ kyc }: { kyc: Detail }) {
       </Actions>
       <Facts
         rows={{
+          [shared.merchant]: <MerchantLine of={kyc} />,
           [shared.status]: <Badge tone={status === 'APPROVED' ? 'good' : 'info'}>{STATES[status] ?? status}</Badge>,
           [text.submission]: formatCount(submission),
           [text.tier]: formatCount(tier),
           [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
-          [text.decidedBy]: decidedBy,
+          [text.decidedBy]: decidedBy && <Named id={decidedBy} name={kyc.decidedByName} label={text.decidedBy} />,
           [text.decidedAt]: decidedAt && <Time at={decidedAt} seconds />,
         }}
       />

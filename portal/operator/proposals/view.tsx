@@ -1,12 +1,11 @@
 import { Badge } from '../../ui/badge.tsx';
 import { Changes } from '../../ui/changes.tsx';
-import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
-import { Actions } from '../parts.tsx';
+import { Actions, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type Proposal } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { STATES, text } from './text.ts';
@@ -43,11 +42,13 @@ function ProposalDetail({ proposal }: { proposal: Proposal }) {
           [shared.status]: <Badge tone={status === 'PENDING' ? 'info' : 'quiet'}>{STATES[status]}</Badge>,
           [text.action]: <code className="font-mono text-xs">{action}</code>,
           [shared.reason]: proposal.reason,
-          [shared.merchant]: proposal.merchantId && <Code value={proposal.merchantId} name={shared.merchantId} />,
-          [text.proposedBy]: proposedBy,
+          [shared.merchant]: proposal.merchantId && <MerchantLine of={proposal} />,
+          [text.proposedBy]: <Named id={proposedBy} name={proposal.proposedByName} label={text.proposedBy} />,
           [text.proposedAt]: <Time at={proposal.proposedAt} seconds />,
           [text.expiresAt]: <Time at={proposal.expiresAt} />,
-          [text.decidedBy]: proposal.decidedBy,
+          [text.decidedBy]: proposal.decidedBy && (
+            <Named id={proposal.decidedBy} name={proposal.decidedByName} label={text.decidedBy} />
+          ),
           [text.decidedAt]: decidedAt && <Time at={decidedAt} seconds />,
           [text.decisionReason]: proposal.decisionReason,
         }}

@@ -5,7 +5,7 @@ import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import type { CommandName } from '../commands.ts';
 import { useOperator } from '../operator.ts';
-import { Actions, RecordFacts } from '../parts.tsx';
+import { Actions, MerchantLine, RecordFacts } from '../parts.tsx';
 import type { WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ViewOf, type ViewKind } from '../views.tsx';
@@ -62,7 +62,7 @@ export function ItemDrawer({ item, onClose }: { item: WorkItem; onClose: () => v
 
 function PlainItem({ item }: { item: WorkItem }) {
   const { operatorId } = useOperator();
-  const { kind, links, detail, merchantId, amount, since, waitingSeconds } = item;
+  const { kind, links, detail, amount, since, waitingSeconds } = item;
   const entered = detail['createdBy'] === operatorId ? shared.youEntered : undefined;
   return (
     <>
@@ -86,7 +86,7 @@ function PlainItem({ item }: { item: WorkItem }) {
           [text.since]: <Time at={since} seconds />,
           [text.waits]: formatDuration(waitingSeconds),
           [text.amount]: birr(amount),
-          [shared.merchant]: merchantId,
+          [shared.merchant]: item.merchantId && <MerchantLine of={item} />,
         }}
       />
       <Section title={text.details}>

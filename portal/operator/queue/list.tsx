@@ -1,4 +1,3 @@
-import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr, formatDuration } from '../../ui/format.ts';
@@ -30,7 +29,7 @@ const COLUMNS: readonly Column<WorkItem>[] = [
   },
   { header: text.what, cell: ({ what }) => <span lang="en">{what}</span> },
   { header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
-  { header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
 ];
 

@@ -11,7 +11,7 @@ import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Actions } from '../parts.tsx';
+import { Actions, Named } from '../parts.tsx';
 import { useRead, type Discrepancy } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { KINDS, text } from './text.ts';
@@ -88,7 +88,7 @@ function DiscrepancyDrawer({ of, onClose }: { of: Discrepancy; onClose: () => vo
           ),
           [text.detectedAt]: <Time at={of.detectedAt} seconds />,
           [text.closed]: closedAt && <Time at={closedAt} seconds />,
-          [text.closedBy]: of.closedBy,
+          [text.closedBy]: of.closedBy && <Named id={of.closedBy} name={of.closedByName} label={text.closedBy} />,
           [text.note]: of.resolutionNote,
         }}
       />

@@ -1,4 +1,3 @@
-import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -26,7 +25,7 @@ const COLUMNS: readonly Column<Settlement>[] = [
   { header: text.bank, narrow: 'none', cell: ({ bankAccount }) => bankAccount.bankCode },
   { header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
   { header: text.expectedBy, cell: ({ expectedBy }) => <Day day={expectedBy} /> },
-  { header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 

@@ -8,7 +8,7 @@ import { Day, Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import type { CommandName } from '../commands.ts';
 import { useOperator } from '../operator.ts';
-import { Actions, Decisions, History, MerchantLine, OtherEnvironment } from '../parts.tsx';
+import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment } from '../parts.tsx';
 import { useRead, type SettlementDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
@@ -94,10 +94,16 @@ function SettlementFacts({ settlement }: { settlement: Detail }) {
         [shared.fee]: birr(fee + feeTax),
         [text.totalDebit]: birr(settlement.totalDebit),
         [text.expectedBy]: <Day day={settlement.expectedBy} />,
-        [shared.requestedBy]: settlement.requestedBy,
+        [shared.requestedBy]: (
+          <Named id={settlement.requestedBy} name={settlement.requestedByName} label={shared.requestedBy} />
+        ),
         [shared.requestedAt]: <Time at={settlement.requestedAt} seconds />,
-        [text.approvedBy]: settlement.approvedBy,
-        [text.sentBy]: settlement.sentBy,
+        [text.approvedBy]: settlement.approvedBy && (
+          <Named id={settlement.approvedBy} name={settlement.approvedByName} label={text.approvedBy} />
+        ),
+        [text.sentBy]: settlement.sentBy && (
+          <Named id={settlement.sentBy} name={settlement.sentByName} label={text.sentBy} />
+        ),
         [text.sentAt]: sentAt && <Time at={sentAt} seconds />,
         [text.creditedOn]: creditedOn && <Day day={creditedOn} />,
         [text.bankReference]: bankReference && <Code value={bankReference} name={text.bankReference} />,

@@ -1,4 +1,3 @@
-import { Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -25,7 +24,7 @@ const COLUMNS: readonly Column<Withdrawal>[] = [
   { header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
   { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
   { header: text.requestId, cell: ({ requestId }) => requestId },
-  { header: shared.merchant, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 

@@ -7,7 +7,7 @@ import { Time } from '../../ui/time.tsx';
 import { destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
-import { Actions, Decisions, History, MerchantLine, OtherEnvironment } from '../parts.tsx';
+import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment } from '../parts.tsx';
 import { useRead, type WithdrawalDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { REASONS, text } from './text.ts';
@@ -81,8 +81,12 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: Detail }) {
         [shared.fee]: birr(fee + feeTax),
         [text.totalDebit]: birr(totalDebit),
         [text.paidAmount]: birr(paidAmount),
-        [shared.requestedBy]: withdrawal.requestedBy,
-        [text.confirmedBy]: withdrawal.confirmedBy,
+        [shared.requestedBy]: (
+          <Named id={withdrawal.requestedBy} name={withdrawal.requestedByName} label={shared.requestedBy} />
+        ),
+        [text.confirmedBy]: withdrawal.confirmedBy && (
+          <Named id={withdrawal.confirmedBy} name={withdrawal.confirmedByName} label={text.confirmedBy} />
+        ),
         [shared.reason]: withdrawal.reason,
         [shared.requestedAt]: <Time at={withdrawal.requestedAt} seconds />,
         [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,

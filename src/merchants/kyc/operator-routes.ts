@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import type { AuditedChange } from '../../access/audit.ts';
+import { withNames } from '../../access/names.ts';
 import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
@@ -38,7 +39,8 @@ function queryRoutes(deps: Deps): Route[] {
       handle: async ({ params: { merchantId }, query: { environment }, at }) => {
         await readMerchant(deps.db, merchantId);
         const kyc = await readKyc(deps, { merchantId, environment }, at);
-        return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
+        const [data] = await withNames(deps.db, [presentForOperators(kyc)], schema.KYC_NAMES);
+        return { message: `Verification is ${kyc.row.status}`, data };
       },
     }),
     operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {

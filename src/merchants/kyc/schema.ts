@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../../access/names.ts';
 import { environment, id, reason } from '../../access/operator-schema.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
 import { normalisePhone } from '../../lib/phone.ts';
@@ -193,7 +194,11 @@ export const OperatorApplication = z
   })
   .meta({ id: 'OpsKycApplication' });
 
+/** Whose ids an application has. */
+export const KYC_NAMES = ['merchantId', 'decidedBy'] as const;
+
 export const OperatorKyc = OperatorApplication.extend({
+  ...nameFields(...KYC_NAMES),
   details: z.record(z.string(), z.unknown()).describe("The merchant's details of its business"),
   documents: z.array(KycDocument),
   liveKeysWork: z.boolean(),
