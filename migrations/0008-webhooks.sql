@@ -125,7 +125,8 @@ CREATE TABLE webhook_dead_letter (
   delivery_id  text NOT NULL REFERENCES webhook_delivery,
   reason       text NOT NULL,                      -- exhausted, resend_failed, canceled
   opened_at    timestamptz NOT NULL,
-  closed_at    timestamptz,
+  closed_at    timestamptz,                        -- by a success
+  dismissed_at timestamptz,                        -- by an operator: nothing more is to be sent; it can still be resent
   created_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX webhook_dead_letter_open ON webhook_dead_letter (delivery_id) WHERE closed_at IS NULL;

@@ -13,6 +13,11 @@ export const text = catalogue({
     'No further attempt is made. It becomes a dead letter, which can be resent.',
     'ተጨማሪ ሙከራ አይደረግም። ያልደረሰ መልእክት ሆኖ ይቀመጣል፤ እንደገና ሊላክ ይችላል።',
   ],
+  dismiss: ['Close without a resend', 'ሳይላክ ዝጋ'],
+  dismissHelp: [
+    'Nothing is sent. It leaves the queue, stays FAILED, and can still be resent.',
+    'ምንም አይላክም። ከወረፋው ይወጣል፤ FAILED ሆኖ ይቆያል፤ በኋላም እንደገና ሊላክ ይችላል።',
+  ],
   approve: ['Approve', 'አጽድቅ'],
   reject: ['Reject', 'ውድቅ አድርግ'],
   rejectHelp: ['The merchant reads the reason.', 'ነጋዴው ምክንያቱን ያነባል።'],

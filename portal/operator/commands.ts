@@ -44,6 +44,7 @@ const COMMANDS = {
     reason: 'required',
     done: text.resent,
   },
+  'delivery.dismiss': { label: text.dismiss, help: text.dismissHelp, reason: 'required' },
   'delivery.cancel': { label: text.giveUp, help: text.giveUpHelp, kind: 'danger', reason: 'required' },
   'withdrawal.approve': APPROVE,
   'withdrawal.reject': REJECT,

@@ -49,6 +49,7 @@ export const PERMISSIONS = {
   'payment.return': ['support', 'finance'],
   'delivery.resend': ['support'],
   'delivery.cancel': ['support'],
+  'delivery.dismiss': ['support'],
   'delivery.resend-many': ['support'],
   'delivery.cancel-resend-job': ['support'],
   'holiday.add': ['admin'],

@@ -121,7 +121,7 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   CHANNEL_REQUEST: ['merchants/{merchantId}/channels/{channel}', 'approve', 'suspend'],
   CREDENTIALS_ENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'revoke'],
   CREDENTIALS_PENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'check', 'activate', 'revoke'],
-  DEAD_LETTER: ['webhooks/deliveries/{id}', 'resend'],
+  DEAD_LETTER: ['webhooks/deliveries/{id}', 'resend', 'dismiss'],
   KYC: ['merchants/{merchantId}/kyc', 'approve', 'reject', 'request-info'],
   PAYMENT_DUPLICATE: ['transactions/{transactionId}', 'accept', 'reject'],
   PAYMENT_HELD: ['transactions/{transactionId}', 'accept', 'reject'],

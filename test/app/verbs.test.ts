@@ -40,7 +40,7 @@ const NAMES: Readonly<Record<string, string>> = {
   settlements:
     'list get approve reject mark-sent mark-credited mark-failed mark-returned accept-late-credit dismiss-late-credit import-bank-file',
   payments: 'list get release return',
-  deliveries: 'list get resend cancel count-matching resend-matching',
+  deliveries: 'list get resend cancel dismiss count-matching resend-matching',
   'resend-jobs': 'get cancel',
   receipts: 'list record-remittance record-unallocated record-recovery decide',
   reconciliation: 'list run list-discrepancies close-discrepancy',

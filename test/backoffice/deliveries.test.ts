@@ -158,6 +158,38 @@ test('cancelling gives up a delivery that is still being tried, and no other', a
   expect(audit.body.data).toMatchObject([{ action: 'delivery.cancel', reason: 'The shop has closed' }]);
 });
 
+test('a dismissed dead letter leaves the queue and its list, stays FAILED, and can be resent', async () => {
+  const { deliveryId } = await paid();
+  const dismiss = () => send('POST', `${PATH}/${deliveryId}/dismiss`, { reason: 'They have booked it by hand' });
+  expect((await dismiss()).body.error).toMatchObject({ code: 'INVALID_STATE' });
+  await fail(deliveryId);
+  const queued = async () => (await look(`/api/ops/queue?kind=DEAD_LETTER&merchantId=${scope.merchantId}`)).body.data;
+  expect((await queued()).items).toMatchObject([
+    { id: deliveryId, links: { dismiss: `${PATH}/${deliveryId}/dismiss` } },
+  ]);
+  expect((await send('POST', `${PATH}/${deliveryId}/dismiss`, {})).status).toBe(400);
+
+  const dismissed = await dismiss();
+  expect(dismissed.status).toBe(200);
+  expect(dismissed.body.data).toMatchObject({ status: 'FAILED', dismissedAt: expect.any(String) });
+  expect(Object.keys(dismissed.body.data.links)).toEqual(['resend']);
+  expect((await queued()).items).toEqual([]);
+  expect(await idsOf(`receiverHost=${host}&status=DEAD_LETTER`)).toEqual([]);
+  for (const status of ['DISMISSED', 'FAILED', 'DEAD_LETTER,DISMISSED']) {
+    expect(await idsOf(`receiverHost=${host}&status=${status}`)).toEqual([deliveryId]);
+  }
+  const { decisions } = (await look(`${PATH}/${deliveryId}`)).body.data;
+  expect(decisions).toMatchObject([
+    { action: 'delivery.dismiss', operatorName: expect.any(String), reason: 'They have booked it by hand' },
+  ]);
+  expect((await dismiss()).body.error).toMatchObject({ code: 'INVALID_STATE' });
+
+  expect((await send('POST', `${PATH}/${deliveryId}/resend`, { reason: 'After all' })).status).toBe(202);
+  await fail(deliveryId);
+  expect((await queued()).items).toEqual([]);
+  expect(await idsOf(`receiverHost=${host}&status=DISMISSED`)).toEqual([deliveryId]);
+});
+
 test('operators list the transactions of all merchants, with masked phones and the workflow of the latest attempt', async () => {
   const { orderNo, transactionId, attemptId } = await paid();
   await sql(`UPDATE transaction SET customer_phone = '251911223344' WHERE id = :transactionId`, { transactionId });

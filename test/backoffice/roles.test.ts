@@ -38,6 +38,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListOperators: EVERYBODY,
   opsResendDelivery: SUPPORT,
   opsCancelDelivery: SUPPORT,
+  opsDismissDelivery: SUPPORT,
   opsResendDeliveries: SUPPORT,
   opsGetResendJob: EVERYBODY,
   opsCancelResendJob: SUPPORT,

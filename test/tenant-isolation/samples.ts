@@ -67,6 +67,7 @@ const BODIES: Record<string, object> = {
   opsResolveWithdrawal: { outcome: 'COMPLETED', providerReference: 'WALLS-1', reason: 'Walls' },
   opsResendDelivery: { reason: 'Walls' },
   opsCancelDelivery: { reason: 'Walls' },
+  opsDismissDelivery: { reason: 'Walls' },
   opsResendDeliveries: { environment: 'sandbox', status: 'DEAD_LETTER', reason: 'Walls' },
   opsAcceptPayment: { attemptId: 'pat_1' },
   opsRejectPayment: { attemptId: 'pat_1', reason: 'Walls', reference: 'WALLS-1' },

@@ -7,12 +7,18 @@ import type { Delivery } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
 
-type Statuses = Pick<Delivery, 'status' | 'deadLetteredAt'>;
+type Statuses = Pick<Delivery, 'status' | 'deadLetteredAt' | 'dismissedAt'>;
 
 /** The state of a delivery; a dead letter is named as such. */
-export function DeliveryStatus({ of: { status, deadLetteredAt } }: { of: Statuses }) {
-  const isDead = status === 'FAILED' && deadLetteredAt !== null;
-  return <Badge tone={DELIVERY_TONES[status]}>{isDead ? text.deadLetter : DELIVERY_TEXTS[status]}</Badge>;
+export function DeliveryStatus({ of: { status, deadLetteredAt, dismissedAt } }: { of: Statuses }) {
+  if (status !== 'FAILED' || deadLetteredAt === null) {
+    return <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>;
+  }
+  return dismissedAt === null ? (
+    <Badge tone="bad">{text.deadLetter}</Badge>
+  ) : (
+    <Badge tone="quiet">{text.dismissed}</Badge>
+  );
 }
 
 export const COLUMNS: readonly Column<Delivery>[] = [

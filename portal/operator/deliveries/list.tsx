@@ -21,6 +21,7 @@ const FILTERS: readonly Filter[] = [
     label: shared.status,
     values: [
       ['DEAD_LETTER', text.deadLetter],
+      ['DISMISSED', text.dismissed],
       ...DELIVERY_STATUSES.map((status) => [status, DELIVERY_TEXTS[status]] as const),
     ],
   },

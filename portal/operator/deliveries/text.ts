@@ -6,6 +6,8 @@ export const text = catalogue({
   label: ['Deliveries', 'መላኪያዎች'],
   none: ['No delivery matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ መላኪያ የለም።'],
   deadLetter: ['Dead letter', 'ያልደረሰ መልእክት'],
+  dismissed: ['Closed without a resend', 'ሳይላክ የተዘጋ'],
+  dismissedAt: ['Closed at', 'የተዘጋበት ጊዜ'],
   event: ['Event', 'ክስተት'],
   orderNo: ['Order number', 'የትዕዛዝ ቁጥር'],
   receiver: ['Receiver', 'ተቀባይ'],
@@ -30,6 +32,10 @@ export const text = catalogue({
   givenUp: [
     'All attempts have failed. Resend it once the cause is corrected.',
     'ሁሉም ሙከራዎች አልተሳኩም። ምክንያቱ ሲስተካከል እንደገና ይላኩት።',
+  ],
+  dismissedNote: [
+    'An operator decided that it needs no resend. It can still be resent.',
+    'አንድ ኦፕሬተር እንደገና መላክ እንደማያስፈልገው ወስኗል። አሁንም እንደገና ሊላክ ይችላል።',
   ],
   eventTitle: ['Deliveries of an event', 'የአንድ ክስተት መላኪያዎች'],
   noDeliveries: ['This event has no delivery: nobody was subscribed to it.', 'ይህ ክስተት መላኪያ የለውም፦ የተመዘገበለት የለም።'],

@@ -9,7 +9,7 @@ import { formatCount } from '../../ui/format.ts';
 import { NextAttempt } from '../../ui/next-attempt.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Actions, MerchantLine, OtherEnvironment } from '../parts.tsx';
+import { Actions, Decisions, MerchantLine, OtherEnvironment } from '../parts.tsx';
 import { useRead, type DeliveryDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { DeliveryStatus } from './columns.tsx';
@@ -30,17 +30,20 @@ export function DeliveryView({ id }: { id: string }) {
 }
 
 function DeliveryDetail({ delivery }: { delivery: Detail }) {
-  const { deliveryId, environment, status, deadLetteredAt, nextAttemptAt, links, temporalUrl } = delivery;
+  const { deliveryId, environment, dismissedAt, nextAttemptAt, links, temporalUrl } = delivery;
   return (
     <>
       <OtherEnvironment of={environment} path={`/deliveries/${deliveryId}`} />
-      {status === 'FAILED' && deadLetteredAt !== null && <Note tone="bad">{text.givenUp}</Note>}
+      {links['dismiss'] && <Note tone="bad">{text.givenUp}</Note>}
+      {dismissedAt && <Note tone="info">{text.dismissedNote}</Note>}
       <NextAttempt at={nextAttemptAt} />
       <Actions temporalUrl={temporalUrl}>
         <CommandButton name="delivery.resend" address={links['resend']} />
         {isBusy(delivery) && <CommandButton name="delivery.cancel" address={links['cancel']} />}
+        {links['dismiss'] && <CommandButton name="delivery.dismiss" address={links['dismiss']} />}
       </Actions>
       <DeliveryFacts delivery={delivery} />
+      <Decisions decisions={delivery.decisions} />
       <Section title={text.attempts}>
         <AttemptLog eventId={delivery.eventId} attempts={delivery.attemptLog} adviceTitle={text.advice} />
       </Section>
@@ -49,7 +52,7 @@ function DeliveryDetail({ delivery }: { delivery: Detail }) {
 }
 
 function DeliveryFacts({ delivery }: { delivery: Detail }) {
-  const { subscription, deliveredAt, deadLetteredAt, resourceId } = delivery;
+  const { subscription, deliveredAt, deadLetteredAt, dismissedAt, resourceId } = delivery;
   const { state, description, consecutiveFailures, throttledUntil } = subscription;
   return (
     <Facts
@@ -65,6 +68,7 @@ function DeliveryFacts({ delivery }: { delivery: Detail }) {
         [text.createdAt]: <Time at={delivery.createdAt} seconds />,
         [text.deliveredAt]: deliveredAt && <Time at={deliveredAt} seconds />,
         [text.deadSince]: deadLetteredAt && <Time at={deadLetteredAt} seconds />,
+        [text.dismissedAt]: dismissedAt && <Time at={dismissedAt} seconds />,
         [text.about]: <Code value={resourceId} name={text.about} />,
         [text.eventId]: (
           <Link to="/events/$eventId" params={{ eventId: delivery.eventId }} className="text-brand underline">

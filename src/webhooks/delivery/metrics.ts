@@ -22,7 +22,10 @@ const LATE_GAUGES = {
 
 const GAUGES = {
   open: { name: 'meskot_webhook_deliveries_pending', help: 'Deliveries that are not final' },
-  deadLetters: { name: 'meskot_webhook_dead_letters_pending', help: 'Failed deliveries without a successful resend' },
+  deadLetters: {
+    name: 'meskot_webhook_dead_letters_pending',
+    help: 'Failed deliveries without a successful resend or a dismissal',
+  },
   outboxRows: { name: 'meskot_outbox_pending', help: 'Messages that wait to be sent to Temporal' },
 } as const;
 
@@ -53,7 +56,8 @@ export function countSkippedWorkflows(registry: Registry): (skipped: number) => 
 const COUNT = `
   SELECT (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isQueued('d')})
          + (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isScheduled('d')}) AS open,
-         (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
+         (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter
+          WHERE closed_at IS NULL AND dismissed_at IS NULL) AS dead_letters,
          (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows`;
 
 /** In SQL: when the first delivery of each of these subscriptions is due, in the order of an index. */

@@ -1,4 +1,4 @@
-import type { AuditedChange } from '../../access/audit.ts';
+import { auditOf, presentAudit, type AuditedChange } from '../../access/audit.ts';
 import {
   actionLinks,
   operatorListRoute,
@@ -14,7 +14,7 @@ import { found, type ErrorCode } from '../../lib/errors.ts';
 import { readDayRangeOfOrder } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { listDeliveries, readAttempts, readOperatorDeliveries, type OperatorDeliveryRow } from './queries.ts';
-import { cancelDelivery, requestResend } from './resend.ts';
+import { cancelDelivery, dismissDeadLetter, requestResend } from './resend.ts';
 import * as schema from './schema.ts';
 import { resendProblem } from './states.ts';
 import { deliveryWorkflowId } from './workflow.ts';
@@ -42,7 +42,7 @@ function queryRoutes({ db, workflowUrl, findTransactionIds }: Deps): Route[] {
       },
       summary: 'List webhook deliveries of all merchants, newest first',
       description:
-        'DEAD_LETTER: all attempts have failed, and no resend has succeeded. The days default to the last 30, at most 93 apart, or to all days with checkoutOrderNo.',
+        'DEAD_LETTER: all attempts have failed, and no resend has succeeded. DISMISSED: the same, and an operator decided that it needs no resend. The days default to the last 30, at most 93 apart, or to all days with checkoutOrderNo.',
       query: schema.DeliveryQuery,
       item: schema.OperatorDelivery,
       name: 'Deliveries',
@@ -61,12 +61,14 @@ function queryRoutes({ db, workflowUrl, findTransactionIds }: Deps): Route[] {
       responses: { 200: schema.OperatorDeliveryDetail },
       handle: async ({ params: { deliveryId } }) => {
         const row = await readDelivery(db, deliveryId);
+        const [decisions, attemptLog] = await Promise.all([auditOf(db, deliveryId), readAttempts(db, deliveryId)]);
         const { subscription: state, description, consecutiveFailures, throttledUntil } = row;
         const data = {
           ...presentDelivery(row, workflowUrl),
           subscription: { state, description, consecutiveFailures, throttledUntil },
           workflowId: deliveryWorkflowId(row.eventId, row.subscriptionId),
-          attemptLog: await readAttempts(db, deliveryId),
+          decisions: decisions.map(presentAudit),
+          attemptLog,
         };
         return { message: 'Delivery retrieved', data };
       },
@@ -83,12 +85,13 @@ function commandRoutes({ clock, workflowUrl }: Deps): Route[] {
   const resource = '/api/ops/webhooks/deliveries/{deliveryId}';
   const result = async (trx: Queryable, before: OperatorDeliveryRow, message: string) => {
     const after = await readDelivery(trx, before.deliveryId);
+    const { event, receiverHost } = after;
     const audit: AuditedChange = {
       resourceType: 'delivery',
       resourceId: after.deliveryId,
       ...scopeOf(after),
-      before: { status: before.status },
-      after: { status: after.status, event: after.event, receiverHost: after.receiverHost },
+      before: { status: before.status, dismissed: before.dismissedAt !== null },
+      after: { status: after.status, dismissed: after.dismissedAt !== null, event, receiverHost },
     };
     return { status: 202, message, data: presentDelivery(after, workflowUrl), audit };
   };
@@ -122,6 +125,21 @@ function commandRoutes({ clock, workflowUrl }: Deps): Route[] {
         return result(tx.trx, before, 'The delivery is given up');
       },
     }),
+    operatorRoute('POST /api/ops/webhooks/deliveries/:deliveryId/dismiss', {
+      ...declared,
+      operationId: 'opsDismissDelivery',
+      cli: { name: 'deliveries dismiss', confirm: resource },
+      summary: 'Close a dead letter without a resend: it leaves the queue',
+      description: 'The delivery stays FAILED, and can be resent. Merchants see no change.',
+      action: 'delivery.dismiss',
+      body: Reason,
+      responses: { 200: schema.OperatorDelivery },
+      run: async ({ tx, at }, { params: { deliveryId } }) => {
+        const before = await readDelivery(tx.trx, deliveryId);
+        await dismissDeadLetter(tx, { deliveryId, at });
+        return { ...(await result(tx.trx, before, 'The dead letter is dismissed')), status: 200 };
+      },
+    }),
   ];
 }
 
@@ -133,6 +151,7 @@ function presentDelivery(row: OperatorDeliveryRow, workflowUrl: WorkflowUrl) {
   const verbs = [
     ...(resendProblem(row, false) === null ? ['resend'] : []),
     ...(row.status === 'PENDING' || row.status === 'RETRYING' ? ['cancel'] : []),
+    ...(row.status === 'FAILED' && row.deadLetteredAt !== null && row.dismissedAt === null ? ['dismiss'] : []),
   ];
   return {
     ...row,

@@ -21,12 +21,16 @@ export type OperatorDeliveryRow = Omit<z.input<typeof OperatorDelivery>, 'tempor
   MerchantScope &
   ResendFacts;
 
+/** In SQL: the open dead letter l of a webhook_delivery d. */
+const OPEN_DEAD_LETTER = 'webhook_dead_letter l WHERE l.delivery_id = d.id AND l.closed_at IS NULL';
+
 /** These deliveries of any merchant, newest first. */
 export async function readOperatorDeliveries(db: Queryable, deliveryIds: string[]): Promise<OperatorDeliveryRow[]> {
   return rows(
     db,
     `SELECT d.*, d.id AS delivery_id, s.url, s.receiver_host, s.description, s.consecutive_failures, s.throttled_until,
             ${RESEND_FACTS}, m.name AS merchant_name, e.resource_type, e.resource_id,
+            (SELECT l.dismissed_at FROM ${OPEN_DEAD_LETTER}) AS dismissed_at,
             CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
@@ -36,6 +40,9 @@ export async function readOperatorDeliveries(db: Queryable, deliveryIds: string[
     { deliveryIds },
   );
 }
+
+/** The listed states that depend on it, by its dismissal. */
+const DEAD_LETTERS = { DEAD_LETTER: 'IS NULL', DISMISSED: 'IS NOT NULL' } as const;
 
 type QueryFilters = 'status' | 'merchantId' | 'environment' | 'event' | 'receiverHost';
 
@@ -52,10 +59,10 @@ export type DeliveryFilter = Pick<z.output<typeof DeliveryQuery>, QueryFilters> 
  */
 export function deliveryConditions({ range, status, ...filter }: DeliveryFilter): Pick<Listed, 'where' | 'values'> {
   const { merchantId, environment, event, resourceIds } = filter;
-  const statuses = status?.filter((one) => one !== 'DEAD_LETTER');
-  const isDeadLetter = status?.includes('DEAD_LETTER')
-    ? ['EXISTS (SELECT FROM webhook_dead_letter l WHERE l.delivery_id = d.id AND l.closed_at IS NULL)']
-    : [];
+  const statuses = status?.filter((one) => !(one in DEAD_LETTERS));
+  const isDeadLetter = Object.entries(DEAD_LETTERS)
+    .filter(([one]) => status?.some((wanted) => wanted === one))
+    .map(([, dismissed]) => `EXISTS (SELECT FROM ${OPEN_DEAD_LETTER} AND l.dismissed_at ${dismissed})`);
   // Literals, because partial indexes are matched by them.
   const isOfStatus = statuses?.length ? [`d.status IN (${statuses.map((one) => `'${one}'`).join(', ')})`] : [];
   const byStatus = [...isOfStatus, ...isDeadLetter];

@@ -123,3 +123,24 @@ export async function cancelDelivery(
   await abandonDelivery(tx.trx, { deliveryId, at });
   await tx.enqueue([signalDelivery(waiting, 'normal')]);
 }
+
+/**
+ * Ends operators' work on a dead letter without a resend: the delivery stays FAILED and can be resent. Throws NOT_FOUND, and
+ * INVALID_STATE without a dead letter, or with one that was dismissed before.
+ */
+export async function dismissDeadLetter(
+  { trx }: UnitOfWork,
+  { deliveryId, at }: { deliveryId: string; at: Date },
+): Promise<void> {
+  const [delivery] = await lockDeliveries(trx, { scope: null, deliveryIds: [deliveryId] });
+  const { status } = found(delivery, 'delivery');
+  if (status !== 'FAILED')
+    throw invalidState(`The delivery is ${status}: only a FAILED one has a dead letter to dismiss.`);
+  const dismissed = await first(
+    trx,
+    `UPDATE webhook_dead_letter SET dismissed_at = :at
+     WHERE delivery_id = :deliveryId AND closed_at IS NULL AND dismissed_at IS NULL RETURNING id`,
+    { deliveryId, at },
+  );
+  if (!dismissed) throw invalidState('The dead letter of this delivery was dismissed before.');
+}

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 
-import { environment, id, links, reason, requestListQuery, temporalUrl } from '../../access/operator-schema.ts';
+import {
+  AuditEntry,
+  environment,
+  id,
+  links,
+  reason,
+  requestListQuery,
+  temporalUrl,
+} from '../../access/operator-schema.ts';
 import { instant, plainText, reference } from '../../lib/fields.ts';
 import { dateParam, statusParam } from '../../lib/pagination.ts';
 import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
@@ -9,8 +17,8 @@ import { DELIVERY_STATUSES } from './states.ts';
 
 const HOST_CHARACTERS_MAX = 253;
 
-/** The states of operators' lists: DEAD_LETTER has an open dead letter, also while a resend of it is pending. */
-export const LISTED_STATUSES = [...DELIVERY_STATUSES, 'DEAD_LETTER'] as const;
+/** The states of operators' lists: those with an open dead letter, also while a resend is pending, by whether it is dismissed. */
+export const LISTED_STATUSES = [...DELIVERY_STATUSES, 'DEAD_LETTER', 'DISMISSED'] as const;
 
 export const DeliveryParams = z.strictObject({ deliveryId: id });
 /** What narrows a list or a bulk resend. */
@@ -38,6 +46,9 @@ export const OperatorDelivery = Delivery.extend({
   environment,
   checkoutOrderNo: z.string().nullable().describe('Of the transaction that the event is about'),
   receiverHost: z.string(),
+  dismissedAt: instant
+    .nullable()
+    .describe('When an operator decided that a dead letter needs no resend; null: none has, or one was delivered'),
   createdAt: instant,
   temporalUrl,
   links,
@@ -54,6 +65,7 @@ export const OperatorDeliveryDetail = OperatorDelivery.extend({
     throttledUntil: instant.nullable().describe('Until then few attempts run at once, because many have failed'),
   }),
   workflowId: z.string(),
+  decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
   attemptLog: z.array(Attempt).describe('The last 100 attempts, oldest first, with the first part of each response'),
 }).meta({ id: 'OpsDeliveryDetail' });
 

@@ -107,7 +107,7 @@ export const findRecoverableDeliveries = findRecoverable<DeliveryToStart>({
   message: (delivery) => signalDelivery(delivery, 'normal'),
 });
 
-/** Failed deliveries without a successful resend. Those of deleted subscriptions cannot be resent any more. */
+/** Failed deliveries without a successful resend or a dismissal. Those of deleted subscriptions cannot be resent. */
 export const DEAD_LETTER_ITEMS: WorkItemSource = {
   kinds: ['DEAD_LETTER'],
   sql: `SELECT 'DEAD_LETTER' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim, l.opened_at AS since,
@@ -120,7 +120,7 @@ export const DEAD_LETTER_ITEMS: WorkItemSource = {
         FROM webhook_dead_letter l
         JOIN webhook_delivery d ON d.id = l.delivery_id
         JOIN webhook_subscription s ON s.id = d.subscription_id
-        WHERE l.closed_at IS NULL AND s.deleted_at IS NULL`,
+        WHERE l.closed_at IS NULL AND l.dismissed_at IS NULL AND s.deleted_at IS NULL`,
 };
 
 /** Deliveries whose next attempt is more than a minute late. */
