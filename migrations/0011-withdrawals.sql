@@ -58,6 +58,7 @@ CREATE INDEX withdrawal_provider_reference ON withdrawal (provider_reference) WH
 CREATE INDEX withdrawal_phone ON withdrawal (phone) WHERE phone IS NOT NULL;
 CREATE INDEX withdrawal_open ON withdrawal (id) WHERE status = 'PENDING';
 CREATE INDEX withdrawal_review ON withdrawal (requested_at) WHERE stage = 'UNDER_REVIEW';
+CREATE INDEX withdrawal_awaiting ON withdrawal (requested_at, id) WHERE stage = 'AWAITING_CONFIRMATION';
 CREATE INDEX withdrawal_overpaid ON withdrawal (id) WHERE paid_santim > amount_santim;
 
 CREATE TABLE withdrawal_approval (

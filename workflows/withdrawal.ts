@@ -22,8 +22,9 @@ const { readWithdrawal, autoDecide, checkPayout } = proxyActivities<WithdrawalAc
 });
 
 /**
- * One withdrawal: waits for the merchant's confirmation and its review without a limit, sends it, and polls the provider (2, 4, 8 s … 30 min) until the
- * outcome is known. Its money stays reserved until then.
+ * One withdrawal: waits for the merchant's confirmation, which a job of the worker ends after 7 days, and for its review
+ * without a limit; sends it, and polls the provider (2, 4, 8 s … 30 min) until the outcome is known. Its money stays
+ * reserved until then.
  */
 export async function withdrawal(input: WithdrawalInput): Promise<string> {
   const { withdrawalId, environment } = input;
@@ -32,7 +33,7 @@ export async function withdrawal(input: WithdrawalInput): Promise<string> {
     [confirmed, 'A second person of the merchant confirmed it: read the row again'],
     [approved, 'An operator approved it: read the row again'],
     [rejected, 'An operator rejected it: read the row again'],
-    [cancelled, 'The merchant cancelled it: read the row again'],
+    [cancelled, 'The merchant cancelled it, or did not confirm it in time: read the row again'],
     [providerResultRecorded, 'A check recorded a report of the provider: read the row again'],
   ] as const) {
     setHandler(signal, () => void (changed = true), { description });

@@ -1,4 +1,7 @@
+import type { ReactNode } from 'react';
+
 import {
+  confirmableUntil,
   WITHDRAWAL_STAGES,
   WITHDRAWAL_STATUSES,
   type WithdrawalStage,
@@ -7,6 +10,7 @@ import {
 import { Badge, type Tone } from './badge.tsx';
 import type { Filter } from './filter-bar.tsx';
 import { catalogue } from './language.ts';
+import { Time } from './time.tsx';
 
 /** A withdrawal's status, and the stage of a pending one. */
 export const STATES = catalogue({
@@ -24,9 +28,13 @@ export const STATES = catalogue({
   COMPLETED: ['Completed', 'ተጠናቋል'],
 });
 
-const LABELS = catalogue({ status: ['Status', 'ሁኔታ'], stage: ['Stage', 'ደረጃ'] });
+const LABELS = catalogue({
+  status: ['Status', 'ሁኔታ'],
+  stage: ['Stage', 'ደረጃ'],
+  unconfirmed: ['Cancelled unless confirmed by', 'ካልተረጋገጠ የሚሰረዝበት'],
+});
 
-const several = (name: keyof typeof LABELS, values: readonly (keyof typeof STATES)[]): Filter => ({
+const several = (name: 'status' | 'stage', values: readonly (keyof typeof STATES)[]): Filter => ({
   kind: 'several',
   name,
   label: LABELS[name],
@@ -48,6 +56,7 @@ export const KINDS = catalogue({
   'confirmation.requested': ['Waits for a second person', 'ሁለተኛ ሰው ይጠብቃል'],
   'confirmation.given': ['Confirmed by a second person', 'በሁለተኛ ሰው ተረጋግጧል'],
   'confirmation.declined': ['Declined by another person', 'በሌላ ሰው ተቀባይነት አላገኘም'],
+  'confirmation.expired': ['Not confirmed within 7 days', 'በ7 ቀናት ውስጥ አልተረጋገጠም'],
   'review.started': ['Under review', 'በምርመራ ላይ'],
   'review.approved': ['Approved', 'ጸድቋል'],
   'review.rejected': ['Rejected', 'ውድቅ ተደርጓል'],
@@ -78,6 +87,12 @@ type Destination = Partial<Record<'phone' | 'bankCode' | 'accountNumber', string
 /** The status of a withdrawal, and the stage of a pending one, in words. */
 export function WithdrawalState({ status, stage }: State) {
   return <Badge tone={TONES[status]}>{STATES[(status === 'PENDING' && stage) || status]}</Badge>;
+}
+
+/** When a withdrawal that waits for a second person is cancelled, as a row of facts; none of another one. */
+export function confirmationFacts({ stage, requestedAt }: State & { requestedAt: string }): Record<string, ReactNode> {
+  if (stage !== 'AWAITING_CONFIRMATION') return {};
+  return { [LABELS.unconfirmed]: <Time at={confirmableUntil(new Date(requestedAt)).toISOString()} /> };
 }
 
 /** To whom a withdrawal is paid. */

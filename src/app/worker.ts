@@ -52,6 +52,7 @@ import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { createSandboxReceiver } from '../webhooks/receiver/receiver.ts';
 import { deleteOldReceived } from '../webhooks/receiver/requests.ts';
+import { cancelUnconfirmed } from '../withdrawals/confirm.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
@@ -224,6 +225,7 @@ function timedJobs(
   const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
   const jobs = [
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
+    job('cancel unconfirmed withdrawals', MINUTE_MS, (stopping) => cancelUnconfirmed(deps, stopping)),
     job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
     job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),

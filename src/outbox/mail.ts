@@ -11,6 +11,8 @@ import type { UnitOfWork } from './record.ts';
 
 export type Mail = { recipient: string; subject: string; text: string };
 
+type WithdrawalFacts = { withdrawalId: string; requestId: string; amount: string; channel: string };
+
 type NoticeFacts =
   | {
       kind: 'settlement.sent';
@@ -24,7 +26,8 @@ type NoticeFacts =
       /** YYYY-MM-DD */
       expectedUntil: string;
     }
-  | { kind: 'withdrawal.awaiting'; withdrawalId: string; requestId: string; amount: string; channel: string }
+  | ({ kind: 'withdrawal.awaiting'; until: string } & WithdrawalFacts)
+  | ({ kind: 'withdrawal.unconfirmed' } & WithdrawalFacts)
   | {
       kind: 'report.ready';
       of: 'payments' | 'withdrawals' | 'settlements' | 'balance';

@@ -4,9 +4,12 @@ import type { Notice } from '../outbox/mail.ts';
 type Written = { subject: string; text: string };
 type Texts = Record<Language, Written>;
 
+const withdrawalPath = ({ withdrawalId }: { withdrawalId: string }): string => `/withdrawals?open=${withdrawalId}`;
+
 const PATHS: Readonly<Record<Notice['kind'], (notice: never) => string>> = {
   'settlement.sent': ({ settlementId }: { settlementId: string }) => `/settlements?open=${settlementId}`,
-  'withdrawal.awaiting': ({ withdrawalId }: { withdrawalId: string }) => `/withdrawals?open=${withdrawalId}`,
+  'withdrawal.awaiting': withdrawalPath,
+  'withdrawal.unconfirmed': withdrawalPath,
   'report.ready': () => '/reports',
   'endpoint.failing': () => '/webhooks',
 };
@@ -27,6 +30,8 @@ function textsOf(notice: Notice): Texts {
       return settlementSent(notice);
     case 'withdrawal.awaiting':
       return withdrawalAwaiting(notice);
+    case 'withdrawal.unconfirmed':
+      return withdrawalUnconfirmed(notice);
     case 'report.ready':
       return reportReady(notice);
     case 'endpoint.failing':
@@ -50,15 +55,29 @@ function settlementSent(notice: Of<'settlement.sent'>): Texts {
   };
 }
 
-function withdrawalAwaiting({ merchantName, requestId, amount, channel }: Of<'withdrawal.awaiting'>): Texts {
+function withdrawalAwaiting({ merchantName, requestId, amount, channel, until }: Of<'withdrawal.awaiting'>): Texts {
   return {
     en: {
       subject: `Withdrawal ${requestId} of ${amount} ETB has to be confirmed`,
-      text: `The withdrawal ${requestId} of ${merchantName}, ${amount} ETB over ${channel}, is sent once a person who did not request it has confirmed it. Until then its amount is reserved.`,
+      text: `The withdrawal ${requestId} of ${merchantName}, ${amount} ETB over ${channel}, is sent once a person who did not request it has confirmed it. Until then its amount is reserved. If it is not confirmed by ${until}, it is cancelled.`,
     },
     am: {
       subject: `ወጪ ${requestId} (${amount} ብር) ማረጋገጫ ይጠብቃል`,
-      text: `የ${merchantName} ወጪ ${requestId}፣ ${amount} ብር በ${channel}፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል።`,
+      text: `የ${merchantName} ወጪ ${requestId}፣ ${amount} ብር በ${channel}፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። እስከ ${until} ካልተረጋገጠ ይሰረዛል።`,
+    },
+  };
+}
+
+function withdrawalUnconfirmed(notice: Of<'withdrawal.unconfirmed'>): Texts {
+  const { merchantName, requestId, amount, channel } = notice;
+  return {
+    en: {
+      subject: `Withdrawal ${requestId} of ${amount} ETB is cancelled`,
+      text: `The withdrawal ${requestId} of ${merchantName}, ${amount} ETB over ${channel}, was not confirmed within 7 days. It is cancelled, nothing was sent, and its amount is available again.`,
+    },
+    am: {
+      subject: `ወጪ ${requestId} (${amount} ብር) ተሰርዟል`,
+      text: `የ${merchantName} ወጪ ${requestId}፣ ${amount} ብር በ${channel}፣ በ7 ቀናት ውስጥ አልተረጋገጠም። ተሰርዟል፤ ምንም አልተላከም፤ ገንዘቡን እንደገና መጠቀም ይችላሉ።`,
     },
   };
 }

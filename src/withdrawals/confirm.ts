@@ -1,11 +1,24 @@
 import { requireAnotherMember } from '../access/separation-of-duties.ts';
+import { rolesWith } from '../access/users/roles.ts';
+import type { Clock } from '../lib/clock.ts';
 import { invalidState } from '../lib/errors.ts';
+import { formatBirr } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
+import { notifyMembers } from '../outbox/mail.ts';
+import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { recordWithdrawalEvents } from './events.ts';
-import { findWithdrawal, lockWithdrawal, stateOf, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import {
+  findWithdrawal,
+  lockOldestAwaiting,
+  lockWithdrawal,
+  stateOf,
+  updateWithdrawal,
+  type WithdrawalRow,
+} from './queries.ts';
 import { endUnsent, stageAfterConfirmation } from './review.ts';
+import { confirmableUntil } from './states.ts';
+import { transitionWithdrawal } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
 
 /** A decision of a merchant's user. `notices`: sentences that are added to the message of the response. */
@@ -13,7 +26,7 @@ type Decision = { withdrawalId: string; userId: string; at: Date; notices: strin
 
 /**
  * The confirmation by a second person of the merchant: the withdrawal goes on to its review, or to be sent. Throws NOT_FOUND;
- * INVALID_STATE unless it waits for one, or, in live, if the person has requested it.
+ * INVALID_STATE unless it waits for one, after 7 days, or, in live, if the person has requested it.
  */
 export async function confirmWithdrawal(
   tx: UnitOfWork,
@@ -22,6 +35,9 @@ export async function confirmWithdrawal(
 ): Promise<WithdrawalRow> {
   const { trx } = tx;
   const before = await lockAwaiting(tx, scope, withdrawalId);
+  const until = confirmableUntil(before.requestedAt);
+  if (at >= until)
+    throw invalidState(`This withdrawal could be confirmed until ${until.toISOString()}; it is cancelled.`);
   const { id, reviewReasons: reasons, approvalsNeeded } = before;
   await requireAnotherMember(trx, { userId, notices }, before);
   const stage = stageAfterConfirmation(before);
@@ -44,6 +60,34 @@ export async function declineWithdrawal(
 ): Promise<WithdrawalRow> {
   const { id } = await lockAwaiting(tx, scope, withdrawalId);
   return endUnsent(tx, id, { to: 'CANCELLED', kind: 'confirmation.declined', detail: { reason }, at });
+}
+
+/**
+ * Cancels withdrawals that were not confirmed in time, oldest first, each in a transaction of its own, and mails those who
+ * may confirm them and who has requested them. For a periodic job.
+ */
+export async function cancelUnconfirmed(
+  { runInTransaction, clock }: { runInTransaction: RunInTransaction; clock: Clock },
+  stopping: AbortSignal,
+): Promise<void> {
+  let hasMore = true;
+  while (hasMore && !stopping.aborted) hasMore = await runInTransaction((tx) => cancelOldest(tx, clock()));
+}
+
+/** Whether the one that has waited longest was due, and is cancelled. */
+async function cancelOldest(tx: UnitOfWork, at: Date): Promise<boolean> {
+  const before = await lockOldestAwaiting(tx.trx);
+  if (!before || at < confirmableUntil(before.requestedAt)) return false;
+  const { id: withdrawalId, requestId, channel, requestedBy } = before;
+  await transitionWithdrawal(tx, before, { to: 'CANCELLED', kind: 'confirmation.expired', at });
+  const facts = { withdrawalId, requestId, channel, amount: formatBirr(before.amountSantim) };
+  await notifyMembers(tx, before, {
+    kind: 'withdrawal.unconfirmed',
+    roles: rolesWith('withdrawals:write'),
+    userIds: [requestedBy],
+    ...facts,
+  });
+  return true;
 }
 
 async function lockAwaiting(tx: UnitOfWork, scope: MerchantScope, withdrawalId: string): Promise<WithdrawalRow> {

@@ -23,6 +23,7 @@ import { recordWithdrawalEvents } from './events.ts';
 import { beneficiaryOf, destinationOf, findWithdrawal, toPayout } from './queries.ts';
 import type { Destination, WithdrawalRow } from './queries.ts';
 import { assessReview, stageAfterConfirmation, type ReviewFacts } from './review.ts';
+import { confirmableUntil } from './states.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = Pick<WithdrawalRow, 'requestId' | 'amountSantim' | 'channel' | 'requestedBy'> & {
@@ -171,6 +172,7 @@ async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<
     requestId,
     amount: formatBirr(row.amountSantim),
     channel,
+    until: addisDay(confirmableUntil(row.requestedAt)),
   });
 }
 

@@ -7,7 +7,8 @@ import { Withdrawal } from './schema.ts';
 
 /** Why a withdrawal is still PENDING, for the merchant. */
 const PENDING_REASONS = {
-  AWAITING_CONFIRMATION: 'Another person of the merchant has to confirm it in the portal.',
+  AWAITING_CONFIRMATION:
+    'Another person of the merchant has to confirm it in the portal, within 7 days of its request.',
   CREATED: 'It is about to be sent to the provider.',
   UNDER_REVIEW: 'It is being reviewed before it is sent.',
   SUBMITTED: 'The provider has it and has not paid it yet.',

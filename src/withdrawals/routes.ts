@@ -53,7 +53,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       description:
         'Idempotent by requestId, without an expiry: a repeat with the same body returns the same withdrawal with 200. ' +
         'Concurrent requests of one merchant are queued; where the queue is full the response is 429. ' +
-        'From the amount of the policy of the merchant on it is AWAITING_CONFIRMATION until another person confirms it in the portal.',
+        'From the amount of the policy of the merchant on it is AWAITING_CONFIRMATION until another person confirms it in the portal, and CANCELLED after 7 days without.',
       rateLimit: 'burst',
       body: schema.NewWithdrawal,
       responses: { 200: schema.Withdrawal, 202: schema.Withdrawal },

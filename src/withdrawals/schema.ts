@@ -141,6 +141,7 @@ export const TIMELINE = {
   'confirmation.requested': entry('Waits for a second person of the merchant to confirm it'),
   'confirmation.given': entry('A second person of the merchant confirmed it'),
   'confirmation.declined': entry('Another person of the merchant declined it', { reason: z.string() }),
+  'confirmation.expired': entry('No second person confirmed it within 7 days: it is cancelled'),
   'review.started': entry('Under review before it is sent', {
     reasons: z.array(z.enum(REVIEW_REASONS)),
     approvalsNeeded: z.int(),

@@ -4,6 +4,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { LOCAL_PEPPER } from '../../src/lib/secrets.ts';
+import { cancelUnconfirmed } from '../../src/withdrawals/confirm.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
@@ -189,6 +190,34 @@ test('a declined withdrawal is cancelled with its reason, and its money is avail
   expect(timeline.at(-1)).toMatchObject({ kind: 'confirmation.declined', detail: { reason: 'Not ordered' } });
   expect(await audited(id)).toEqual([{ action: 'withdrawal.decline', actor: owner.userId }]);
   expect((await decide(owner, id)).body.error.code).toBe('INVALID_STATE');
+});
+
+test('a withdrawal that is not confirmed within 7 days is cancelled, with its event and a mail', async () => {
+  await setPolicy(100);
+  const id = await requestLive(finance.userId);
+  const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
+  const ageOf = (hours: number) =>
+    rows(portal.db, `UPDATE withdrawal SET requested_at = now() - interval '1 hour' * :hours WHERE id = :id`, {
+      id,
+      hours,
+    });
+  const read = async () =>
+    (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+  await ageOf(7 * 24 - 1);
+  await cancelDue();
+  expect((await read()).stage).toBe('AWAITING_CONFIRMATION');
+
+  await ageOf(7 * 24 + 1);
+  expect((await decide(owner, id)).body.message).toMatch(/could be confirmed until 2/);
+  await cancelDue();
+  const { status, timeline } = await read();
+  expect([status, timeline.at(-1).kind]).toEqual(['CANCELLED', 'confirmation.expired']);
+  expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
+  const events = await rows(portal.db, 'SELECT event FROM webhook_event WHERE resource_id = :id ORDER BY id', { id });
+  expect(events).toContainEqual({ event: 'withdrawal.canceled' });
+  const sql = `SELECT recipient FROM mail WHERE notice ->> 'kind' = 'withdrawal.unconfirmed' AND notice ->> 'withdrawalId' = :id`;
+  const mailed = await rows<{ recipient: string }>(portal.db, sql, { id });
+  expect(mailed.map(({ recipient }) => recipient).toSorted()).toEqual([owner.email, finance.email].toSorted());
 });
 
 test('the requester can cancel a withdrawal that waits; in live a code is needed to confirm one, and two factors to decline it', async () => {

@@ -3,7 +3,7 @@ import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { confirmationFacts, destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { CancelPayout, PayoutDrawer } from '../payout.tsx';
 import { text as shared } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
@@ -15,6 +15,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   'review.approved': 'good',
   'confirmation.given': 'good',
   'confirmation.declined': 'bad',
+  'confirmation.expired': 'bad',
   'payout.failed': 'bad',
   'review.rejected': 'bad',
   'provider.conflict': 'warn',
@@ -57,6 +58,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: WithdrawalRow }) {
         [text.reason]: reason,
         [text.providerReference]: providerReference && <Code value={providerReference} name={text.providerReference} />,
         [shared.requestedAt]: <Time at={withdrawal.requestedAt} seconds />,
+        ...confirmationFacts(withdrawal),
         [text.completedAt]: completedAt && <Time at={completedAt} seconds />,
         [text.reversedAt]: reversedAt && <Time at={reversedAt} seconds />,
         [text.withdrawalId]: <Code value={withdrawal.withdrawalRequestId} name={text.withdrawalId} />,

@@ -4,7 +4,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr, formatCount } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { confirmationFacts, destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment } from '../parts.tsx';
@@ -89,6 +89,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: Detail }) {
         ),
         [shared.reason]: withdrawal.reason,
         [shared.requestedAt]: <Time at={withdrawal.requestedAt} seconds />,
+        ...confirmationFacts(withdrawal),
         [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
         [text.lastOutcome]: lastOutcome,
         [shared.providerReference]: providerReference && (
