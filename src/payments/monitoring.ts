@@ -13,7 +13,8 @@ const IS_EXPECTED = '(a.received_currency = a.currency AND a.received_santim = a
 export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['PAYMENT_HELD', 'PAYMENT_DUPLICATE', 'PAYMENT_UNKNOWN'],
   sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
-               a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
+               a.environment, CASE a.received_currency WHEN a.currency THEN a.received_santim END AS amount_santim,
+               a.ended_at AS since,
                a.transaction_id || ': ' ||
                CASE WHEN a.status = 'DUPLICATE' THEN 'paid a second time'
                     WHEN ${IS_EXPECTED} THEN 'the reference ' || a.provider_reference || ' has paid another transaction'

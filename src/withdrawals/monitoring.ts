@@ -20,10 +20,14 @@ const itemsSql = (items: string): string => `
          'withdrawal-' || w.id AS workflow_id
   FROM (${items}) i (kind, id, since, what, detail) JOIN withdrawal w ON w.id = i.id`;
 
-/** What decides: the amount in the provider's latest report of a payment or reversal, and operators' resolutions so far. */
+/** A value of the provider's latest report of a payment or reversal. */
+const reported = (value: string): string => `(SELECT ${value} FROM timeline l
+    WHERE l.resource_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
+
+/** What decides: the amount that the provider has reported, and operators' resolutions so far. */
 const EVIDENCE = `
-  'reportedAmount', (SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM timeline l
-    WHERE l.resource_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1),
+  'reportedAmount', ${reported("CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01")},
+  'reportedCurrency', ${reported("l.detail ->> 'currency'")},
   'resolutions', (SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome,
       'paidAmount', r.paid_santim * 0.01, 'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
     FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;

@@ -133,7 +133,7 @@ describe('a withdrawal with an unknown outcome', () => {
       expect.objectContaining({
         kind: 'WITHDRAWAL_UNKNOWN',
         what: 'The provider reports a payment of another amount',
-        detail: expect.objectContaining({ reportedAmount: 99, providerReference: 'OUT-1' }),
+        detail: expect.objectContaining({ reportedAmount: 99, reportedCurrency: 'ETB', providerReference: 'OUT-1' }),
       }),
     ]);
     const { key } = backOffice.people.finance;

@@ -44,6 +44,15 @@ async function held() {
 }
 
 describe('the work queue', () => {
+  test('has no amount in birr for money of another currency', async () => {
+    const payment = await buildPendingPayment(backOffice.fixture, scope);
+    backOffice.fixture.provider.returns({ ...PAID, currency: 'USD' });
+    await backOffice.fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+    const [item] = (await queue()).data.items;
+    expect(item).toMatchObject({ kind: 'PAYMENT_HELD', detail: { currency: 'USD', received: expect.any(Number) } });
+    expect(item).not.toHaveProperty('amount');
+  });
+
   test('contains everything that needs a decision, oldest first, with the possible decisions', async () => {
     const payment = await held();
     const withdrawalId = await withdrawal();
