@@ -72,7 +72,7 @@ export const viewPage = (kind: ViewKind) =>
     const { label } = VIEWS[kind];
     return (
       <Page title={`${label} ${id}`}>
-        <div className="card flex max-w-4xl flex-col gap-5 p-4 sm:p-6">
+        <div className={`card flex flex-col gap-5 p-4 sm:p-6 ${kind === 'kyc' ? 'max-w-7xl' : 'max-w-4xl'}`}>
           <ViewOf kind={kind} id={id} />
         </div>
       </Page>

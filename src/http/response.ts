@@ -77,13 +77,20 @@ export function sendJson(ctx: Context, { status, text }: StoredResponse): void {
   ctx.body = text;
 }
 
-/** Sends a file to be saved under its name; 304 to a client that has it. Names consist of letters, digits, dots and dashes. */
+/** Of a PDF in a frame: a page of the same origin may frame it; it loads nothing, runs no script, and has an origin of its own. */
+const FRAME_HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'self'; sandbox",
+  'X-Frame-Options': 'SAMEORIGIN',
+};
+
+/** Sends a file to be saved under its name, or shown in a frame; 304 to a client that has it. Names consist of letters, digits, dots and dashes. */
 export async function sendFile(ctx: Context, { file }: FileResponse): Promise<void> {
   const { stored } = file;
   ctx.status = 200;
   ctx.set({
     'Content-Type': file.contentType,
-    'Content-Disposition': `attachment; filename="${file.name}"`,
+    'Content-Disposition': `${file.isFramed ? 'inline' : 'attachment'}; filename="${file.name}"`,
+    ...(file.isFramed && FRAME_HEADERS),
     'Cache-Control': stored ? 'private, no-cache' : 'no-store',
     ...(stored && {
       ETag: `"${stored.sha256}"`,

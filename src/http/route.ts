@@ -126,14 +126,14 @@ export type AuditedFields = {
 /** `data` already as JSON text, sent without validation. Tests compare it with its schema. */
 export type RawResponse = Omit<RouteResult<never>, 'data'> & { dataJson: string };
 
-/** A file in place of an envelope. */
+/** A file in place of an envelope. `name`: letters, digits, dots and dashes. `isFramed`: a PDF for a frame, not to be saved. */
 export type FileResponse = {
   file: {
-    /** Letters, digits, dots and dashes. */
     name: string;
     contentType: string;
     /** Of a stored file, with the digest in hex; one that is generated while it is sent has neither. */
     stored?: { bytes: number; sha256: string };
+    isFramed?: boolean;
     open: () => Promise<Readable>;
   };
 };

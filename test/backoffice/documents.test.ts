@@ -39,6 +39,13 @@ test("a merchant's document is read byte for byte by support, under its own merc
   expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
   expect(answer.headers.get('content-type')).toBe('application/pdf');
   expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${documentId}.pdf"`);
+  expect(answer.headers.get('x-frame-options')).toBe('DENY');
+  const framed = await backOffice.send('GET', `${live}&inline=true`);
+  expect(framed.headers.get('content-disposition')).toBe(`inline; filename="${documentId}.pdf"`);
+  expect(framed.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(framed.headers.get('x-frame-options')).toBe('SAMEORIGIN');
+  const policy = framed.headers.get('content-security-policy');
+  expect(policy).toBe("default-src 'none'; frame-ancestors 'self'; sandbox");
   expect((await backOffice.send('GET', `${path}?environment=sandbox`)).status).toBe(404);
   expect((await backOffice.send('GET', path)).body.message).toBe('environment is required');
   const other = await buildMerchant(backOffice.database.db);

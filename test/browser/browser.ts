@@ -27,6 +27,9 @@ export type TabOptions = BrowserContextOptions & {
   expected?: RegExp;
 };
 
+/** Addresses that no server gets; Chromium's viewer of PDFs is an extension. */
+const OF_THE_BROWSER = ['data:', 'chrome-extension:', 'chrome:'];
+
 export async function openTab(browser: Browser, { origins, expected, ...options }: TabOptions): Promise<Tab> {
   const context = await browser.newContext({ viewport: WIDTHS[0], ...options });
   const page = await context.newPage();
@@ -39,7 +42,7 @@ export async function openTab(browser: Browser, { origins, expected, ...options 
   });
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol !== 'data:' && !origins.includes(origin)) note(`request to ${request.url()}`);
+    if (!OF_THE_BROWSER.includes(protocol) && !origins.includes(origin)) note(`request to ${request.url()}`);
   });
   return { page, problems, close: async () => context.close() };
 }

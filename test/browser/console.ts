@@ -45,7 +45,7 @@ async function startConsole(): Promise<Console> {
       const tab = await openTab(portal.browser, { origins: [consoleUrl], ...options });
       const cookies = [...operator.cookies].map(([name, value]) => ({ name, value, url: consoleUrl }));
       await tab.page.context().addCookies(cookies);
-      await tab.page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
+      await tab.page.addInitScript(`localStorage?.setItem('meskot.language', '${language}')`);
       await tab.page.goto(consoleUrl + path);
       await tab.page.waitForSelector('main h1');
       return { ...tab, operator };

@@ -33,42 +33,30 @@ export function KycView({ id }: { id: string }) {
 
 function KycDetail({ kyc }: { kyc: Detail }) {
   const { status, submission, tier, message, submittedAt, decidedBy, decidedAt } = kyc;
-  const address = (verb: string): string => `/api/ops/merchants/${kyc.merchantId}/kyc/${verb}`;
-  const decision = { environment, submission };
   return (
     <>
       {message !== null && <Note tone="info">{message}</Note>}
-      <Actions>
-        {UNDECIDED.includes(status) && (
-          <>
-            <CommandButton name="kyc.approve" address={address('approve')} body={decision} />
-            <CommandButton name="kyc.request-info" address={address('request-info')} body={decision} />
-            <CommandButton name="kyc.reject" address={address('reject')} body={decision} />
-          </>
-        )}
-        {status === 'SUBMITTED' && (
-          <CommandButton name="kyc.review" address={address('review')} body={{ environment }} />
-        )}
-        {status === 'APPROVED' && (
-          <CommandButton name="kyc.change-tier" address={address('tier')} body={{ environment }} />
-        )}
-      </Actions>
-      <Facts
-        rows={{
-          [shared.merchant]: <MerchantLine of={kyc} />,
-          [shared.status]: <Badge tone={status === 'APPROVED' ? 'good' : 'info'}>{STATES[status] ?? status}</Badge>,
-          [text.submission]: formatCount(submission),
-          [text.tier]: formatCount(tier),
-          [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
-          [text.decidedBy]: decidedBy && <Named id={decidedBy} name={kyc.decidedByName} label={text.decidedBy} />,
-          [text.decidedAt]: decidedAt && <Time at={decidedAt} seconds />,
-        }}
-      />
       <div className="@container">
-        <div className="grid gap-5 @2xl:grid-cols-2">
-          <Section title={text.details}>
-            <Facts rows={detailRows(kyc.details)} />
-          </Section>
+        <div className="grid gap-5 @3xl:grid-cols-[2fr_3fr]">
+          <div className="flex flex-col gap-5 @3xl:sticky @3xl:top-4 @3xl:self-start">
+            <Decision kyc={kyc} />
+            <Facts
+              rows={{
+                [shared.merchant]: <MerchantLine of={kyc} />,
+                [shared.status]: (
+                  <Badge tone={status === 'APPROVED' ? 'good' : 'info'}>{STATES[status] ?? status}</Badge>
+                ),
+                [text.submission]: formatCount(submission),
+                [text.tier]: formatCount(tier),
+                [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
+                [text.decidedBy]: decidedBy && <Named id={decidedBy} name={kyc.decidedByName} label={text.decidedBy} />,
+                [text.decidedAt]: decidedAt && <Time at={decidedAt} seconds />,
+              }}
+            />
+            <Section title={text.details}>
+              <Facts rows={detailRows(kyc.details)} />
+            </Section>
+          </div>
           <Section title={text.documents}>
             <Documents kyc={kyc} />
           </Section>
@@ -76,6 +64,26 @@ function KycDetail({ kyc }: { kyc: Detail }) {
       </div>
       <History steps={kyc.timeline} kinds={STEPS} />
     </>
+  );
+}
+
+function Decision({ kyc: { merchantId, status, submission } }: { kyc: Detail }) {
+  const address = (verb: string): string => `/api/ops/merchants/${merchantId}/kyc/${verb}`;
+  const decision = { environment, submission };
+  return (
+    <Actions>
+      {UNDECIDED.includes(status) && (
+        <>
+          <CommandButton name="kyc.approve" address={address('approve')} body={decision} />
+          <CommandButton name="kyc.request-info" address={address('request-info')} body={decision} />
+          <CommandButton name="kyc.reject" address={address('reject')} body={decision} />
+        </>
+      )}
+      {status === 'SUBMITTED' && <CommandButton name="kyc.review" address={address('review')} body={{ environment }} />}
+      {status === 'APPROVED' && (
+        <CommandButton name="kyc.change-tier" address={address('tier')} body={{ environment }} />
+      )}
+    </Actions>
   );
 }
 
@@ -94,7 +102,7 @@ function detailRows(details: Detail['details']): Record<string, string> {
   );
 }
 
-/** Every document: pictures are shown, other files are saved. */
+/** Every document, shown and to be saved. */
 function Documents({ kyc: { merchantId, documents } }: { kyc: Detail }) {
   if (documents.length === 0) return <p className="text-quiet">{text.noDocument}</p>;
   return (
@@ -112,7 +120,14 @@ function Documents({ kyc: { merchantId, documents } }: { kyc: Detail }) {
                 {formatCount(Math.ceil(bytes / 1_000))} kB · <Time at={uploadedAt} />
               </span>
             </p>
-            {contentType.startsWith('image/') && (
+            {contentType === 'application/pdf' ? (
+              <iframe
+                src={`${href}&inline=true#navpanes=0&view=FitH`}
+                title={DOCUMENT_LABELS[kind]}
+                loading="lazy"
+                className="h-[36rem] w-full rounded-md border border-line"
+              />
+            ) : (
               <img src={href} alt={DOCUMENT_LABELS[kind]} className="max-w-full rounded-md border border-line" />
             )}
             <a href={href} download className={buttonStyle()}>

@@ -83,8 +83,8 @@ function ensureLogo(contentType: string, { length }: Buffer): void {
 }
 
 /**
- * A document of a merchant with its bytes: for operators, and a logo for customers. Offer other kinds as a download of their
- * `contentType`, never inline: the merchant chose the file name. Throws NOT_FOUND; a missing or altered file is an internal
+ * A document of a merchant with its bytes: for operators, and a logo for customers. The merchant chose the bytes and the file
+ * name: send it under its id and its `contentType`, to be saved or, a PDF, in a frame of the console. Throws NOT_FOUND; a missing or altered file is an internal
  * error.
  */
 export async function readDocument(

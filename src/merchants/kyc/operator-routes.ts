@@ -49,15 +49,16 @@ function queryRoutes(deps: Deps): Route[] {
       summary: 'Download a document as the merchant uploaded it; its id is the file name',
       permission: 'kyc.review',
       params: schema.DocumentParams,
-      query: InEnvironment,
+      query: schema.DocumentQuery,
       responses: { 200: z.string() },
       fileTypes: schema.FILE_TYPES,
-      handle: async ({ params, query: { environment } }) => {
+      handle: async ({ params, query: { environment, inline } }) => {
         const { row, bytes } = await readDocument(deps, { ...params, environment });
         const { id, contentType, sha256 } = row;
         const name = `${id}.${FILE_EXTENSION[contentType]}`;
         const stored = { bytes: bytes.length, sha256 };
-        return { file: { name, contentType, stored, open: async () => Readable.from([bytes]) } };
+        const isFramed = inline !== undefined && contentType === 'application/pdf';
+        return { file: { name, contentType, stored, isFramed, open: async () => Readable.from([bytes]) } };
       },
     }),
   ];

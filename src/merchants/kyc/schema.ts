@@ -164,6 +164,10 @@ export const Kyc = z
   .meta({ id: 'Kyc' });
 
 export const DocumentParams = z.strictObject({ merchantId: id, documentId: id });
+export const DocumentQuery = z.strictObject({
+  environment,
+  inline: z.literal('true').optional().describe('A PDF is sent for a frame of the console, in place of a file to save'),
+});
 export const KycReview = z.strictObject({ environment, reason: reason.optional() });
 const submission = z
   .int()

@@ -22,6 +22,8 @@ const POLICY = [
 
 /** The headers of every page; pages are not stored. */
 export const PAGE_HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-store' };
+/** The headers of the console's own pages, which show documents of merchants in frames. */
+export const CONSOLE_HEADERS = { ...PAGE_HEADERS, 'Content-Security-Policy': `${POLICY}; frame-src 'self'` };
 
 export const STYLE_PATH = '/sign-in.css';
 

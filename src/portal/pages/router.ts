@@ -9,7 +9,7 @@ import { listMails } from '../../outbox/mail.ts';
 import { createNoticeWriter } from '../notices.ts';
 import { addInvitation, addSignUp } from './accounts.ts';
 import { addEnrolment, addOperatorInvitation } from './enrolment.ts';
-import { PAGE_HEADERS, problem, sendPage, STYLE_PATH } from './layout.ts';
+import { CONSOLE_HEADERS, PAGE_HEADERS, problem, sendPage, STYLE_PATH } from './layout.ts';
 import { addReset } from './reset.ts';
 import { SCRIPT, SCRIPT_PATH } from './script.ts';
 import { seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
@@ -103,8 +103,9 @@ export function createPages(deps: PageDeps, pages: Middleware = noPages): Router
     if (ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
       return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next: ctx.url }).toString()}`);
     }
-    Object.assign(ctx.state, { audience: deps.site.audience });
-    ctx.set(PAGE_HEADERS);
+    const { audience } = deps.site;
+    Object.assign(ctx.state, { audience });
+    ctx.set(audience === 'console' ? CONSOLE_HEADERS : PAGE_HEADERS);
     await pages(ctx, async () => sendUnknown(ctx, deps.site));
   });
   return router;
