@@ -36,6 +36,10 @@ const role = {
   values: same(['viewer', 'support', 'finance', 'admin']),
   ...REQUIRED,
 } as const;
+const KEY_FIELDS = [
+  { name: 'name', label: text.keyName, kind: 'text' },
+  { name: 'days', label: text.keyDays, kind: 'whole' },
+] as const;
 const RECEIPT_FIELDS = [
   birr('amount', text.amount),
   { name: 'bankReference', label: shared.bankReference, kind: 'text', ...REQUIRED },
@@ -85,12 +89,37 @@ export const ADMINISTRATION = {
   'key.invite': {
     label: text.inviteKey,
     help: text.inviteKeyHelp,
+    fields: KEY_FIELDS,
+    reason: 'none',
+  },
+  'operator-key.create': {
+    label: text.createKey,
+    kind: 'primary',
+    fields: KEY_FIELDS,
+    reason: 'none',
+  },
+  'operator-key.rotate': {
+    label: text.rotateKey,
+    help: text.rotateKeyHelp,
     fields: [
-      { name: 'name', label: text.keyName, kind: 'text' },
+      { name: 'overlapHours', label: text.keyOverlap, kind: 'whole' },
       { name: 'days', label: text.keyDays, kind: 'whole' },
     ],
     reason: 'none',
   },
+  'own-key.revoke': { permission: 'operator-key.create', label: shared.revoke, kind: 'danger', reason: 'required' },
+  'channel.plan-maintenance': {
+    label: text.planMaintenance,
+    help: text.maintenanceHelp,
+    kind: 'primary',
+    fields: [
+      { name: 'startsAt', label: text.startsAt, hint: text.startsAtHint, kind: 'instant' },
+      { name: 'endsAt', label: text.endsAt, hint: text.addisTime, kind: 'instant', ...REQUIRED },
+      { name: 'reasonAm', label: text.reasonAm, kind: 'text' },
+    ],
+    reason: 'required',
+  },
+  'channel.cancel-maintenance': { label: text.endMaintenance, kind: 'danger', reason: 'optional' },
   'key.revoke': { label: shared.revoke, kind: 'danger', reason: 'required' },
   'holiday.add': {
     label: text.addHoliday,

@@ -129,6 +129,7 @@ function typedFields(fields: readonly CommandField[], values: Values): object {
   return Object.fromEntries(
     typed.map(([name, kind, value]) => {
       if (kind === 'check') return [name, value === 'true'];
+      if (kind === 'instant') return [name, `${value}:00+03:00`];
       return [name, kind === 'birr' || kind === 'whole' ? Number(value) : value];
     }),
   );
@@ -144,6 +145,8 @@ type FieldOfProps = {
 
 /** The dialog gives the focus to its first field: where it is shown, `autofocus` decides. */
 const focusFirst = (element: HTMLElement | null): void => element?.setAttribute('autofocus', '');
+
+const INPUT_TYPES: Readonly<Record<string, string>> = { day: 'date', instant: 'datetime-local' };
 
 function FieldOf({ field, isFirst, value, error, onChange }: FieldOfProps) {
   const { label, hint, isRequired = false } = field;
@@ -164,7 +167,7 @@ function FieldOf({ field, isFirst, value, error, onChange }: FieldOfProps) {
     <TextField
       {...common}
       {...(isFirst && { ref: focusFirst })}
-      type={field.kind === 'day' ? 'date' : 'text'}
+      type={INPUT_TYPES[field.kind] ?? 'text'}
       {...(field.kind === 'birr' && { inputMode: 'decimal' })}
       maxLength={500}
       onChange={(event) => onChange(event.target.value)}

@@ -6,10 +6,9 @@ import { text } from './commands-text.ts';
 export type Values = readonly (readonly [value: string, caption: string])[];
 
 /** A field of a command's body, by the API's name. */
-export type CommandField = { name: string; label: string; hint?: string; isRequired?: boolean } & (
-  | { kind: 'text' | 'birr' | 'whole' | 'day' | 'check' }
-  | { kind: 'choice'; values: Values }
-);
+export type CommandField = { name: string; label: string; hint?: string; isRequired?: boolean } &
+  /** instant: typed as the clock of Addis Ababa shows it, and sent with its offset. */
+  ({ kind: 'text' | 'birr' | 'whole' | 'day' | 'instant' | 'check' } | { kind: 'choice'; values: Values });
 
 /** How a command is asked for and sent. */
 export type Spec = {

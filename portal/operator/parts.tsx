@@ -41,6 +41,18 @@ export function TemporalLink({ url }: { url: string | null | undefined }) {
   );
 }
 
+const keyState = ({ revokedAt, expiresAt }: KeyTimes): 'revoked' | 'expired' | 'valid' => {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && new Date(expiresAt) < new Date() ? 'expired' : 'valid';
+};
+type KeyTimes = { revokedAt: string | null; expiresAt: string | null };
+
+/** Whether a key can be used. */
+export function KeyState({ of }: { of: KeyTimes }) {
+  const state = keyState(of);
+  return <Badge tone={state === 'valid' ? 'good' : 'quiet'}>{text[state]}</Badge>;
+}
+
 /** The commands of a resource, and its workflow. */
 export function Actions({ children, temporalUrl }: { children?: ReactNode; temporalUrl?: string | null | undefined }) {
   return (

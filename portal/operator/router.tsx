@@ -35,6 +35,8 @@ export const router = createRouter({
     screen('/receipts', () => import('./reconciliation/receipts.tsx').then((file) => file.Receipts)),
     screen('/holidays', () => import('./holidays/page.tsx').then((file) => file.Holidays)),
     screen('/operators', () => import('./operators/list.tsx').then((file) => file.Operators)),
+    screen('/maintenance', () => import('./maintenance/list.tsx').then((file) => file.MaintenanceWindows)),
+    screen('/keys', () => import('./keys/list.tsx').then((file) => file.OwnKeys)),
     screen('/audit', () => import('./audit/list.tsx').then((file) => file.Audit)),
     screen('/security', () => import('./account.tsx').then((file) => file.SecurityPage)),
     screen('/profile', () => import('./account.tsx').then((file) => file.ProfilePage)),

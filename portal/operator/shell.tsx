@@ -41,6 +41,7 @@ const GROUPS: readonly Group[] = [
     title: text.administration,
     entries: [
       { to: '/merchants', label: text.merchants, icon: 'people' },
+      { to: '/maintenance', label: text.maintenance, icon: 'switch' },
       { to: '/holidays', label: text.holidays, icon: 'calendar' },
       { to: '/operators', label: text.operators, icon: 'person' },
       { to: '/audit', label: text.audit, icon: 'shield' },
@@ -50,6 +51,7 @@ const GROUPS: readonly Group[] = [
     title: text.person,
     entries: [
       { to: '/security', label: text.security, icon: 'lock' },
+      { to: '/keys', label: text.ownKeys, icon: 'key' },
       { to: '/profile', label: text.profile, icon: 'person' },
     ],
   },

@@ -26,10 +26,13 @@ describe('every screen of the console', () => {
       reconciliation: '/test/reconciliation',
       discrepancies: '/test/discrepancies',
       receipts: '/test/receipts',
+      maintenance: '/test/maintenance',
+      'merchant-live': `/live/merchants/${scope.merchantId}`,
       holidays: '/test/holidays',
       operators: '/test/operators',
       audit: '/test/audit',
       security: '/test/security',
+      keys: '/test/keys',
       profile: '/test/profile',
     };
   };

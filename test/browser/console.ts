@@ -1,4 +1,7 @@
+import PDFDocument from 'pdfkit';
+
 import type { OperatorRole } from '../../src/http/route.ts';
+import { sha256 } from '../../src/lib/crypto.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { signInOperator, type SignedInOperator } from '../portal/console.ts';
@@ -31,6 +34,7 @@ async function startConsole(): Promise<Console> {
   await linkAccount(fixture, scope);
   await requestSettlement(fixture, scope, { amount: 5_000n });
   await submitFilledIn(fixture, { ...scope, environment: 'live' });
+  await storeDocuments(portal);
   const operators = new Map<OperatorRole, SignedInOperator>();
   const operatorOf = async (role: OperatorRole): Promise<SignedInOperator> => {
     const operator = operators.get(role) ?? (await signInOperator({ db, consoleUrl }, role));
@@ -59,6 +63,26 @@ export function useConsole(): Console {
   beforeAll(async () => void Object.assign(console, await startConsole()), 240_000);
   afterAll(() => console.close?.());
   return console;
+}
+
+/** Gives each document a file, a PDF of one line. */
+async function storeDocuments({ db, database, store }: Omit<Portal, 'open'>): Promise<void> {
+  const documents = await rows<{ id: string; kind: string }>(db, 'SELECT id, kind FROM kyc_document');
+  for (const { id, kind } of documents) {
+    const bytes = await pdfOf(kind);
+    const [key, digest] = [await store.save(id, bytes), sha256(bytes).toString('hex')];
+    await database.asOwner(
+      `UPDATE kyc_document SET storage_key = '${key}', sha256 = '${digest}', bytes = ${bytes.length} WHERE id = '${id}'`,
+    );
+  }
+}
+
+async function pdfOf(text: string): Promise<Buffer> {
+  const document = new PDFDocument();
+  document.fontSize(30).text(text).end();
+  const chunks: Buffer[] = [];
+  for await (const chunk of document) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 const subscribe = async ({ db, scope }: Omit<Portal, 'open'>) =>

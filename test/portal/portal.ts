@@ -14,6 +14,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import type { Environment } from '../../src/lib/scope.ts';
+import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
 import { onboardMerchant } from '../../src/merchants/operations.ts';
 import { productRoutes } from '../docs/document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -119,6 +120,8 @@ export type PortalService = {
   db: Database;
   url: string;
   consoleUrl: string;
+  /** The files of documents. */
+  store: DocumentStore;
   apiUrl: string;
   newMerchant: (name?: string) => Promise<string>;
   /** A browser in which a new person of the merchant has signed in. */
@@ -167,6 +170,7 @@ export async function startPortalService(
     db,
     url,
     consoleUrl,
+    store: createDocumentStore(folder, config.keyRing),
     apiUrl: api.url,
     newMerchant: (name = newId('req')) => db.transaction(async (trx) => (await onboardMerchant(trx, { name })).id),
     signedIn: async (merchantId, role) => {

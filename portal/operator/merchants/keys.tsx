@@ -1,20 +1,15 @@
 import { useState } from 'react';
 
-import { Badge } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
+import { KeyState } from '../parts.tsx';
 import { useRead, type MerchantKey } from '../routes.ts';
 import { TokenDialog, tokenOf } from '../token-dialog.tsx';
 import { text } from './text.ts';
-
-function stateOf({ revokedAt, expiresAt }: MerchantKey): 'revoked' | 'expired' | 'valid' {
-  if (revokedAt !== null) return 'revoked';
-  return expiresAt !== null && new Date(expiresAt) < new Date() ? 'expired' : 'valid';
-}
 
 /** The keys of a merchant in this environment, and invitations to create one: no operator sees a key. */
 export function Keys({ merchantId }: { merchantId: string }) {
@@ -24,11 +19,7 @@ export function Keys({ merchantId }: { merchantId: string }) {
     { header: text.name, cell: ({ name, keyId }) => name || keyId },
     { header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
     { header: text.keyKind, narrow: 'none', cell: ({ kind }) => kind },
-    {
-      header: text.state,
-      narrow: 'second',
-      cell: (row) => <Badge tone={stateOf(row) === 'valid' ? 'good' : 'quiet'}>{text[stateOf(row)]}</Badge>,
-    },
+    { header: text.state, narrow: 'second', cell: (row) => <KeyState of={row} /> },
     { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
     {
       header: text.actions,

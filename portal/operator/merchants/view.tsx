@@ -11,6 +11,7 @@ import { STATES } from '../kyc/text.ts';
 import { Actions } from '../parts.tsx';
 import { useRead, type MerchantDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { Credentials } from './credentials.tsx';
 import { Keys } from './keys.tsx';
 import { Fees, Limits, ReviewPolicy, SettlementLimit } from './settings.tsx';
 import { text } from './text.ts';
@@ -125,6 +126,7 @@ function Channel({ channel: one, merchantId }: ChannelProps) {
           [text.missingSettings]: missingSettings.join(', '),
         }}
       />
+      {environment === 'live' && channel !== 'MPESA' && <Credentials merchantId={merchantId} channel={channel} />}
     </section>
   );
 }

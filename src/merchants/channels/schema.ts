@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../../access/names.ts';
 import { environment, id, reason } from '../../access/operator-schema.ts';
 import { birrAmount, instant, plainText } from '../../lib/fields.ts';
 import { pageQuery } from '../../lib/pagination.ts';
@@ -81,6 +82,11 @@ export const Maintenance = z
     cancelledBy: z.string().nullable(),
   })
   .meta({ id: 'OpsChannelMaintenance' });
+/** Whose ids a maintenance window has. */
+export const MAINTENANCE_NAMES = ['createdBy', 'cancelledBy'] as const;
+export const ListedMaintenance = Maintenance.extend(nameFields(...MAINTENANCE_NAMES)).meta({
+  id: 'OpsListedChannelMaintenance',
+});
 
 export const LimitChanges = z.strictObject({
   rules: z

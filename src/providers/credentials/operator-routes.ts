@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { AuditedChange } from '../../access/audit.ts';
+import { withNames } from '../../access/names.ts';
 import { auditContextOf, operatorReadRoute, operatorRoute, runAudited } from '../../access/operator-route.ts';
 import { Reason } from '../../access/operator-schema.ts';
 import { requirePermission } from '../../access/permissions.ts';
@@ -56,11 +57,11 @@ function listRoute({ db }: Deps): Route {
     summary: "List the credentials of a merchant's own account at a channel's provider, without their values",
     permission: 'channel.add-credentials',
     params: schema.CredentialScope,
-    responses: { 200: z.array(schema.ProviderCredentials) },
+    responses: { 200: z.array(schema.ListedCredentials) },
     handle: async ({ params, at }) => {
       await readMerchant(db, params.merchantId);
-      const sets = await listCredentials(db, params);
-      return { message: 'Credentials retrieved', data: sets.map((set) => presentCredentials(set, at)) };
+      const sets = (await listCredentials(db, params)).map((set) => presentCredentials(set, at));
+      return { message: 'Credentials retrieved', data: await withNames(db, sets, schema.CREDENTIAL_NAMES) };
     },
   });
 }

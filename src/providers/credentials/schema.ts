@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../../access/names.ts';
 import { id, reason } from '../../access/operator-schema.ts';
 import { instant, patternText } from '../../lib/fields.ts';
 import { LIVE_CHANNELS } from '../settings.ts';
@@ -70,3 +71,8 @@ export const ProviderCredentials = z
     revokedAt: instant.nullable(),
   })
   .meta({ id: 'OpsProviderCredentials' });
+/** Whose ids a set of credentials has. */
+export const CREDENTIAL_NAMES = ['createdBy', 'confirmedBy', 'revokedBy'] as const;
+export const ListedCredentials = ProviderCredentials.extend(nameFields(...CREDENTIAL_NAMES)).meta({
+  id: 'OpsListedProviderCredentials',
+});

@@ -1,0 +1,117 @@
+import type { Page } from 'playwright-core';
+
+import { addisDay, addDays } from '../../src/lib/dates.ts';
+import { first } from '../../src/lib/db.ts';
+import { until } from '../support/until.ts';
+import { screenshot } from './browser.ts';
+import { FAILED_ORDER, useConsole } from './console.ts';
+
+describe('the console of operators', () => {
+  const console = useConsole();
+
+  const fillReason = async (page: Page, reason: string): Promise<void> =>
+    page.getByRole('textbox', { name: /^Reason(?! in)/ }).fill(reason);
+
+  test('a dead letter that needs no resend is closed with a reason, and is listed as such', async () => {
+    const { page, problems, close } = await console.open(`/test/deliveries?checkoutOrderNo=${FAILED_ORDER}`);
+    await page.click('tbody a');
+    await page.click('dialog button:text-is("Close without a resend")');
+    await fillReason(page, 'They booked it by hand');
+    await page.click('dialog dialog button:text-is("Close without a resend")');
+    await page.waitForSelector('text=An operator decided that it needs no resend.');
+    await page.waitForSelector('text=They booked it by hand');
+    await page.goto(`${console.consoleUrl}/test/deliveries?status=DISMISSED`);
+    await page.waitForSelector(`tbody tr:has-text("${FAILED_ORDER}") >> text=Closed without a resend`);
+    await page.goto(`${console.consoleUrl}/test/deliveries?checkoutOrderNo=${FAILED_ORDER}&status=DEAD_LETTER`);
+    await page.waitForSelector('text=No delivery matches these filters.');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('the queue names the merchant of each item', async () => {
+    const { page, problems, close } = await console.open('/test/queue');
+    await page.waitForSelector('tbody tr:has-text("Abyssinia Coffee")');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a maintenance window is announced in the time of Addis Ababa, shown with who did, and cancelled', async () => {
+    const { page, problems, close } = await console.open('/test/maintenance', { role: 'admin' });
+    const day = addDays(addisDay(new Date()), 2);
+    await page
+      .locator('main div', { hasText: /^TELEBIRRAnnounce a window$/ })
+      .getByRole('button')
+      .click();
+    await page.getByLabel('Begins').fill(`${day}T02:00`);
+    await page.getByLabel('Ends').fill(`${day}T04:30`);
+    await fillReason(page, 'Planned work');
+    await page.click('dialog button:text-is("Announce a window")');
+    await page.waitForSelector('tbody tr:has-text("TELEBIRR") >> text=Announced');
+    const sql = 'SELECT starts_at, ends_at FROM channel_maintenance';
+    const planned = await first<{ startsAt: Date; endsAt: Date }>(console.db, sql);
+    expect(planned).toEqual({ startsAt: new Date(`${day}T02:00+03:00`), endsAt: new Date(`${day}T04:30+03:00`) });
+    await page.click('tbody a');
+    await page.waitForSelector('dialog >> text=The admin');
+    await page.click('dialog button:text-is("End or cancel")');
+    await page.click('dialog dialog button:text-is("End or cancel")');
+    await page.waitForSelector('tbody tr:has-text("TELEBIRR") >> text=Cancelled');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('an operator creates a key of their own, which is shown once, and revokes it', async () => {
+    const { page, problems, close } = await console.open('/test/keys');
+    await page.waitForSelector('text=You have no key.');
+    await page.click('main button:text-is("New key")');
+    await page.getByLabel('Name of the key').fill('Laptop');
+    await page.click('dialog button:text-is("New key")');
+    const secret = await page.locator('dialog pre').innerText();
+    expect(secret).toMatch(/^ok_/);
+    const me = await fetch(`${console.apiUrl}/api/ops/me`, { headers: { 'x-api-key': secret } });
+    expect(me.status).toBe(200);
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.waitForSelector('tbody tr:has-text("Laptop") >> text=valid');
+    expect(await page.content()).not.toContain(secret);
+    await page.click('tbody button:text-is("Revoke")');
+    await fillReason(page, 'Lost');
+    await page.click('dialog button:text-is("Revoke")');
+    await page.waitForSelector('tbody tr:has-text("Laptop") >> text=revoked');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test("a merchant's own credentials at a provider are shown by their state, without values, to admins only", async () => {
+    const { merchantId } = console.scope;
+    await console.database.asOwner(`
+      INSERT INTO provider_credential (id, merchant_id, channel, credentials, account, identifiers, created_by, created_at)
+      VALUES ('pcr_1', '${merchantId}', 'TELEBIRR', '\\x00', '200001', '{}', 'opr_unknown', now())`);
+    const { page, problems, close } = await console.open(`/live/merchants/${merchantId}`, { role: 'admin' });
+    const set = page.locator('main li', { hasText: '200001' });
+    await set.getByText('To activate').waitFor();
+    await set.getByRole('button', { name: 'Activate' }).waitFor();
+    await set.getByRole('button', { name: 'Revoke' }).click();
+    await fillReason(page, 'Entered by mistake');
+    await page.click('dialog button:text-is("Revoke")');
+    await set.getByText('Revoked').waitFor();
+    expect(problems).toEqual([]);
+    await close();
+    const other = await console.open(`/live/merchants/${merchantId}`);
+    await other.page.waitForSelector('main h2:text-is("API keys")');
+    expect(await other.page.getByText('Credentials of its own account').count()).toBe(0);
+    await other.close();
+  });
+
+  test('the PDF documents of an application are shown beside its decision, in frames without scripts', async () => {
+    const { page, problems, close } = await console.open(`/live/kyc/${console.scope.merchantId}`, { role: 'admin' });
+    const answer = await page.waitForResponse((response) => response.url().includes('/kyc/documents/'));
+    expect(answer.headers()).toMatchObject({ 'content-type': 'application/pdf', 'x-frame-options': 'SAMEORIGIN' });
+    await page.waitForSelector('main button:text-is("Approve")');
+    expect(await page.locator('main iframe').count()).toBe(3);
+    // The browser's own viewer runs in the frame: the policy of the document has let it load.
+    await until('the viewer', () => page.frames().some((frame) => frame.url().startsWith('chrome-extension:')));
+    await screenshot(page, 'console-kyc-documents');
+    expect(problems).toEqual([]);
+    await close();
+  });
+});
