@@ -120,7 +120,7 @@ describe('separation of duties', () => {
     await does('sent', id);
     const creditedAt = new Date(fixture.clock().getTime() + offsetMs);
     await expect(run((tx) => markCredited(tx, id, { ...credit(id), creditedAt }))).rejects.toMatchObject({
-      code: 'VALIDATION_ERROR',
+      details: [{ field: 'creditedOn' }],
     });
   });
 });
