@@ -59,7 +59,6 @@ export function createStreams({ db, clock, log }: Deps, limits = LIMITS) {
     try {
       await begun;
       while (streams.size > 0) {
-        await sleep(READ_EVERY_MS);
         const merchantIds = [...new Set([...streams].map(({ caller }) => caller.merchantId))];
         sendChanges(await reader.read(merchantIds));
         const now = performance.now();
@@ -71,6 +70,7 @@ export function createStreams({ db, clock, log }: Deps, limits = LIMITS) {
           for (const stream of streams) send(stream, ':\n\n');
           last.heartbeat = now;
         }
+        await sleep(READ_EVERY_MS);
       }
     } catch (error) {
       // The pages open new streams, and read in intervals until that succeeds.

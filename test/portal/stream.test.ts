@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ROLES } from '../../src/access/users/roles.ts';
 import type { MemberRole } from '../../src/http/people.ts';
@@ -170,12 +171,17 @@ test('a person has at most five streams, and one that ends makes room', async ()
   await Promise.all(open.map(({ leave }) => leave()));
 });
 
-test('a server that stops ends its streams', async () => {
-  const service = await startPortalService();
+test('a server that stops ends its streams, and does not read for them any more', async () => {
+  const warnings: string[] = [];
+  const log = createLogger('warn', 'test', { destination: { write: (line) => void warnings.push(line) } });
+  const service = await startPortalService({}, log);
   const person = await service.signedIn(await service.newMerchant(), 'owner');
   const { state } = await follow(person, service.url);
   await service.close();
   await until('the end of the stream', () => state.ended);
+  // Two intervals of reading.
+  await sleep(500);
+  expect(warnings).toEqual([]);
 });
 
 describe('the streams of a process', () => {
