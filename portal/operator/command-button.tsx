@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { Button } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
+import { focusFirst } from '../ui/dialog.tsx';
 import { Check, SelectField, TextField } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form.tsx';
 import { text as kit } from '../ui/text.ts';
@@ -142,9 +143,6 @@ type FieldOfProps = {
   error: string | undefined;
   onChange: (value: string) => void;
 };
-
-/** The dialog gives the focus to its first field: where it is shown, `autofocus` decides. */
-const focusFirst = (element: HTMLElement | null): void => element?.setAttribute('autofocus', '');
 
 const INPUT_TYPES: Readonly<Record<string, string>> = { day: 'date', instant: 'datetime-local' };
 

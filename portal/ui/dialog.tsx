@@ -16,6 +16,9 @@ function Head({ id, title, onClose }: { id: string; title: ReactNode; onClose: (
   );
 }
 
+/** The `ref` of the field that a window gives the focus to: where it is shown, `autofocus` decides. */
+export const focusFirst = (element: HTMLElement | null): void => element?.setAttribute('autofocus', '');
+
 /** A window that must be answered before the page goes on. Shown while it is rendered. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
