@@ -72,6 +72,7 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
       webhookSecret: secrets.webhookSecret,
       port: settings.DEMO_SHOP_PORT,
       host: HOST,
+      url: demoShopUrl,
       customersEveryMs: settings.MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS * 1_000,
       write: print,
       log,

@@ -17,6 +17,8 @@ export type DemoShopOptions = {
   /** 0 for any free port. */
   port: number;
   host: string;
+  /** Where customers reach it and come back to; its own address unless given. */
+  url?: string;
   apiUrl: string;
   /** A sandbox key with the scope checkout:write. */
   apiKey: string;
@@ -46,7 +48,7 @@ const SECURITY_HEADERS = {
  */
 export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop> {
   const inbox = createInbox(options.webhookSecret);
-  const checkout = createCheckout({ ...options, shopUrl: () => url });
+  const checkout = createCheckout({ ...options, shopUrl: () => options.url ?? url });
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
     if (!error.expose) options.log?.error({ err: error }, 'The demo shop failed');

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 async function demoShop(
   apiUrl = 'http://127.0.0.1:1',
-  more: { customersEveryMs?: number } = {},
+  more: { customersEveryMs?: number; url?: string } = {},
 ): Promise<DemoShop & { lines: string[] }> {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
@@ -176,6 +176,12 @@ describe('buying in the demo shop', () => {
       headers: { 'x-api-key': 'sk_test_demo', 'idempotency-key': expect.stringMatching(/^SHOP-/) },
       body: { amount: 45.5, currency: 'ETB', successUrl: `${shop.url}/thanks`, checkoutOrderNo: expect.any(String) },
     });
+  });
+
+  test('brings customers back to the address at which they reach the shop', async () => {
+    const { url, requests } = await api(201, { data: { sessionId: 'cs_1', checkoutUrl: 'http://127.0.0.1:4000/' } });
+    await post(await demoShop(url, { url: 'http://localhost:4003' }), '/buy', { item: 'buna' });
+    expect(requests[0]).toMatchObject({ body: { successUrl: 'http://localhost:4003/thanks' } });
   });
 
   test('is done by demo customers from sandbox phones until the shop closes', async () => {
