@@ -81,8 +81,13 @@ function leaveFor(address: string): void {
 export const onSessionEnded = (): void =>
   leaveFor(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 
-/** Leads to the sign-in page after the person has signed out. */
-export const onSignedOut = (): void => leaveFor('/sign-in');
+/** Signs the person out, and leads to the sign-in page. What the page reads meanwhile is refused, and leads nowhere. */
+export async function leaveBy(signOut: () => Promise<unknown>): Promise<void> {
+  isLeaving = true;
+  await signOut().finally(() => (isLeaving = false));
+  sessionStorage.clear();
+  leaveFor('/sign-in');
+}
 
 const ATTENDED_MS = 60_000;
 

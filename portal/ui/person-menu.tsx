@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 
 import { call } from './account/routes.ts';
 import { Button } from './button.tsx';
-import { onSignedOut } from './call.ts';
+import { leaveBy } from './call.ts';
 import { Facts } from './facts.tsx';
 import { failureText } from './feedback.tsx';
 import { text } from './frame-text.ts';
@@ -38,11 +38,7 @@ export function PersonMenu({ user, role, children }: Props) {
 export function SignOutButton({ isEverywhere = false }: { isEverywhere?: boolean }) {
   const endpoint = isEverywhere ? 'POST /api/portal/sessions/end-all' : 'POST /api/portal/sign-out';
   const change = useMutation({
-    mutationFn: () => call(endpoint, { body: {} }),
-    onSuccess: () => {
-      sessionStorage.clear();
-      onSignedOut();
-    },
+    mutationFn: () => leaveBy(() => call(endpoint, { body: {} })),
   });
   return (
     <>
