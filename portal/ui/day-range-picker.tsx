@@ -8,7 +8,7 @@ import {
   today,
   type CalendarDate,
 } from '@internationalized/date';
-import { useState } from 'react';
+import { use, useState } from 'react';
 import {
   Button,
   CalendarCell,
@@ -16,9 +16,9 @@ import {
   CalendarGridBody,
   CalendarGridHeader,
   CalendarHeaderCell,
-  Heading,
   I18nProvider,
   RangeCalendar,
+  RangeCalendarStateContext,
 } from 'react-aria-components';
 
 import type { Days } from './days.ts';
@@ -92,7 +92,7 @@ export function DayRangePicker({ value, onChange }: { value: Days | null; onChan
             onChange({ startDate: iso(start as CalendarDate), endDate: iso(end as CalendarDate) })
           }
         >
-          <Month />
+          <Month locale={locale} />
         </RangeCalendar>
       </I18nProvider>
     </div>
@@ -109,14 +109,18 @@ const STEP = 'flex size-9 items-center justify-center rounded-md hover:bg-sunken
 const CELL =
   'flex size-10 items-center justify-center rounded-md outline-offset-[-2px] hover:bg-sunken disabled:text-strong-line data-disabled:text-strong-line data-outside-month:hidden data-selected:bg-brand-soft data-selected:text-brand data-selection-end:bg-brand data-selection-end:text-on-brand data-selection-start:bg-brand data-selection-start:text-on-brand';
 
-function Month() {
+function Month({ locale }: { locale: string }) {
+  const calendar = use(RangeCalendarStateContext);
   return (
     <>
       <header className="flex items-center justify-between">
         <Button slot="previous" className={STEP}>
           <Icon name="left" />
         </Button>
-        <Heading className="font-semibold" />
+        {/* React Aria reads a heading of its own, which has the era too. */}
+        <span aria-hidden="true" className="font-semibold">
+          {calendar && formatMonth(iso(calendar.visibleRange.start), locale)}
+        </span>
         <Button slot="next" className={STEP}>
           <Icon name="right" />
         </Button>

@@ -35,6 +35,15 @@ const DAY: Options = { day: 'numeric', month: 'short', year: 'numeric' };
 const TIME: Options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** Ethiopian months that Intl spells otherwise than the API and its files do. */
+const MONTHS: Readonly<Record<string, string>> = {
+  Tekemt: 'Tikimt',
+  Hedar: 'Hidar',
+  Ter: 'Tir',
+  Genbot: 'Ginbot',
+  Nehasse: 'Nehase',
+};
+
 function formatParts(date: Date, options: Options, locale: string): string {
   const key = locale + JSON.stringify(options);
   const format = formats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: ZONE, ...options });
@@ -44,7 +53,7 @@ function formatParts(date: Date, options: Options, locale: string): string {
   const isOfEra = (index: number): boolean => parts[index]?.type === 'era' || parts[index + 1]?.type === 'era';
   return parts
     .filter((_part, index) => !isOfEra(index))
-    .map(({ value }) => value)
+    .map(({ type, value }) => (type === 'month' ? (MONTHS[value] ?? value) : value))
     .join('');
 }
 

@@ -60,8 +60,8 @@ describe('the Ethiopian calendar', () => {
       await go(page, `reports?${query}`);
       return page.locator('main strong').first().innerText();
     };
-    expect(await nameOf('date=2026-11-23')).toBe('Hedar 2019');
-    expect(await nameOf('date=2026-09-07')).toBe('Nehasse 2018');
+    expect(await nameOf('date=2026-11-23')).toBe('Hidar 2019');
+    expect(await nameOf('date=2026-09-07')).toBe('Nehase 2018');
     expect(await nameOf('period=quarter&date=2026-07-08')).toBe('Quarter 1 of fiscal year 2019');
     expect(await nameOf('period=quarter&date=2026-11-23')).toBe('Quarter 2 of fiscal year 2019');
     expect(await nameOf('period=quarter&date=2026-07-07')).toBe('Quarter 4 of fiscal year 2018');
@@ -79,6 +79,9 @@ describe('the Ethiopian calendar', () => {
     const title = await page.locator('table[role=grid]').getAttribute('aria-label');
     expect(title).toMatch(/^Days, \w+ 20\d\d AM$/);
     expect(title).not.toMatch(GREGORIAN);
+    const shown = await page.locator('header:has(button[slot=previous]) span').first().innerText();
+    expect(shown).toMatch(/^[A-Z][a-z]+ 20\d\d$/);
+    expect(await select.locator('option').nth(1).innerText()).toBe(shown);
     const months = (await select.locator('option').allTextContents()).filter((month) => month.startsWith('Pagumen'));
     expect(months).toHaveLength(1);
     await select.selectOption({ label: months[0] ?? '' });
