@@ -8,6 +8,7 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useMember } from '../member.ts';
 import { useRead, type Subscription } from '../routes.ts';
+import { text as webhooks } from '../webhooks/text.ts';
 import { text } from './text.ts';
 
 const REFRESH_MS = 15_000;
@@ -100,14 +101,14 @@ export function Endpoints() {
             <p className="text-quiet">{text.noEndpoints}</p>
           ) : (
             <ul className="flex flex-col">
-              {data.map(({ subscriptionId, url, active, health: { state, waiting } }) => (
+              {data.map(({ subscriptionId, url, sandboxReceiver, active, health: { state, waiting } }) => (
                 <li key={subscriptionId} className="flex flex-wrap justify-between gap-2 py-1">
                   <Link to="/webhooks" className={LINK}>
-                    {url.replace(/^https?:[/][/]/, '')}
+                    {sandboxReceiver ? webhooks.receiver : url.replace(/^https?:[/][/]/, '')}
                   </Link>
                   <span className="inline-flex gap-2">
                     {waiting > 0 && <span className="text-quiet">{text.waitingDeliveries(waiting)}</span>}
-                    <Badge tone={active ? TONES[state] : 'quiet'}>{active ? text[state] : text.inactive}</Badge>
+                    <Badge tone={active ? TONES[state] : 'quiet'}>{active ? webhooks[state] : webhooks.inactive}</Badge>
                   </span>
                 </li>
               ))}
