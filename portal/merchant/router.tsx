@@ -18,6 +18,7 @@ export const router = createRouter({
     screen('/overview', () => import('./overview/overview.tsx').then((file) => file.Overview)),
     screen('/balance', () => import('./balance/balance.tsx').then((file) => file.Balance)),
     screen('/withdrawals', () => import('./withdrawals/list.tsx').then((file) => file.Withdrawals)),
+    screen('/withdrawals/batch', () => import('./withdrawals/batch.tsx').then((file) => file.WithdrawalBatch)),
     screen('/settlements', () => import('./settlements/list.tsx').then((file) => file.Settlements)),
     screen('/reports', () => import('./reports/reports.tsx').then((file) => file.Reports)),
     screen('/webhooks', () => import('./webhooks/list.tsx').then((file) => file.Webhooks)),

@@ -49,6 +49,7 @@ export type MovementRow = z.output<typeof Movement>;
 export type WithdrawalRow = z.output<typeof withdrawals.Withdrawal>;
 export type WithdrawalPolicy = z.output<typeof portal.WithdrawalPolicy>;
 export type WithdrawalQuote = z.output<typeof withdrawals.WithdrawalQuote>;
+export type WithdrawalQuotes = z.output<typeof withdrawals.WithdrawalQuotes>;
 export type SettlementRow = z.output<typeof settlements.Settlement>;
 export type SettlementQuote = z.output<typeof settlements.SettlementQuote>;
 export type PaymentSeries = z.output<typeof reports.Series>;
@@ -116,6 +117,7 @@ type Routes = {
   'GET /api/checkout/limits': z.output<typeof withdrawals.ChannelLimits>[];
   'GET /api/checkout/withdrawal': WithdrawalRow[];
   'GET /api/checkout/withdrawal/quote': WithdrawalQuote;
+  'POST /api/checkout/withdrawal/quotes': WithdrawalQuotes;
   'GET /api/checkout/withdrawal/:withdrawalId': z.output<typeof withdrawals.WithdrawalDetail>;
   'POST /api/checkout/withdrawal': WithdrawalRow;
   'POST /api/checkout/withdrawal/:withdrawalId/cancel': WithdrawalRow;

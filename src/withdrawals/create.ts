@@ -7,12 +7,12 @@ import { reservePosting } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, insertSql } from '../lib/db.ts';
-import { duplicate, found, invalid } from '../lib/errors.ts';
+import { duplicate, found, invalid, type AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
-import { isConfigured, whyUnusable, type ChannelFacts } from '../merchants/channels/channel.ts';
+import { isConfigured, whyUnusable, type Channel, type ChannelFacts } from '../merchants/channels/channel.ts';
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson, type OpenMaintenance } from '../merchants/channels/queries.ts';
@@ -62,8 +62,10 @@ export async function createWithdrawal(
   const now = clock();
   const preflight = await readPreflight(tx, scope, { ...request, now });
   if (preflight.existingId !== null) {
-    const existing = await findWithdrawal(tx.trx, scope, preflight.existingId);
-    return { row: ensureSame(existing, request), isNew: false };
+    const row = await findWithdrawal(tx.trx, scope, preflight.existingId);
+    const rejection = reuseError(row, request);
+    if (rejection) throw rejection;
+    return { row, isNew: false };
   }
   ensureChannelUsable(deps, scope, { request, preflight });
   const limits = readLimits(preflight.limits);
@@ -91,17 +93,19 @@ async function readPreflight(
   return found(await first<{ preflight: Preflight }>(tx.trx, sql, values), 'withdrawal').preflight;
 }
 
-/** The existing withdrawal, if the request is the same in every field. Throws DUPLICATE_REFERENCE. */
-function ensureSame(row: WithdrawalRow, request: NewWithdrawal): WithdrawalRow {
+type Requested = Omit<NewWithdrawal, 'requestedBy'>;
+
+/** The error of a request with the requestId of another withdrawal; null: the request is the same in every field. */
+export function reuseError(row: WithdrawalRow, request: Requested): AppError | null {
   const isSame =
     row.amountSantim === request.amountSantim &&
     row.channel === request.channel &&
     beneficiaryOf(destinationOf(row)) === beneficiaryOf(request.destination) &&
     row.accountName === request.destination.accountName &&
     row.reason === (request.reason ?? null);
-  if (isSame) return row;
+  if (isSame) return null;
   const issue = `"${request.requestId}" was used before for another withdrawal, ${row.id}; use a new one`;
-  throw duplicate('requestId', issue, { withdrawalRequestId: row.id });
+  return duplicate('requestId', issue, { withdrawalRequestId: row.id });
 }
 
 function ensureChannelUsable(
@@ -116,14 +120,22 @@ function ensureChannelUsable(
   const reason = whyUnusable({ ...preflight.channel, configured, unavailable: false });
   if (reason !== null || provider === null)
     throw channelRejected(channel, reason ?? 'NOT_CONFIGURED', preflight.channel);
-  const { payoutTo } = provider.capabilities;
-  if (payoutTo.includes(destination.kind)) return;
+  const rejection = destinationError(channel, { kind: destination.kind, payoutTo: provider.capabilities.payoutTo });
+  if (rejection) throw rejection;
+}
+
+/** The error of a destination that the channel does not pay to; null: it does. */
+export function destinationError(
+  channel: Channel,
+  { kind, payoutTo }: { kind: Destination['kind']; payoutTo: readonly Destination['kind'][] },
+): AppError | null {
+  if (payoutTo.includes(kind)) return null;
   if (payoutTo.length === 0) {
     const issue = `${channel} makes no payouts: choose a channel whose payoutTo at GET /api/checkout/limits is not empty`;
-    throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE', message: `channel ${issue}` });
+    return invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE', message: `channel ${issue}` });
   }
-  const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${destination.kind}`;
-  throw invalid('destination', issue, { message: `destination: ${issue}` });
+  const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${kind}`;
+  return invalid('destination', issue, { message: `destination: ${issue}` });
 }
 
 /** What is left of the daily limit; null without one. */

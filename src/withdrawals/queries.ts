@@ -99,6 +99,18 @@ export async function findWithdrawal(
   return found(await first<WithdrawalRow>(db, sql, { ...scopeOf(scope), idOrRequestId }), 'withdrawal');
 }
 
+/** The merchant's withdrawals with these requestIds, by them. */
+export async function listByRequestIds(
+  db: Queryable,
+  scope: MerchantScope,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, WithdrawalRow>> {
+  const sql = `SELECT * FROM withdrawal
+    WHERE merchant_id = :merchantId AND environment = :environment AND request_id = ANY (:requestIds)`;
+  const found = await rows<WithdrawalRow>(db, sql, { ...scopeOf(scope), requestIds });
+  return new Map(found.map((row) => [row.requestId, row]));
+}
+
 /** The destination of a withdrawal, which the table has in either of two forms. */
 export function destinationOf({ phone, bankCode, accountNumber, accountName }: WithdrawalRow): Destination {
   if (phone !== null) return { kind: 'phone', phone, accountName };

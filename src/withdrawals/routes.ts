@@ -2,25 +2,18 @@ import { z } from 'zod';
 
 import { changedFields } from '../http/audit.ts';
 import { actorOf, readRoute, writeRoute, type AuditedFields, type Route } from '../http/route.ts';
-import { readBalance } from '../ledger/balance.ts';
-import { readEffectiveRule } from '../ledger/fees.ts';
-import { quotePayout } from '../ledger/quote.ts';
 import type { Clock } from '../lib/clock.ts';
-import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
-import { toBirr, toSantim } from '../lib/money.ts';
+import { toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
-import { amountLimitError } from '../merchants/channels/limits.ts';
-import { channelRejected, findChannel } from '../merchants/channels/operations.ts';
-import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
-import { readSecondPersonFrom } from '../merchants/operations.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { createWithdrawal, dayLimit } from './create.ts';
+import { createWithdrawal } from './create.ts';
 import { presentWithdrawal } from './present.ts';
-import { findWithdrawal, listWithdrawals, withdrawnSince } from './queries.ts';
+import { findWithdrawal, listWithdrawals } from './queries.ts';
 import type { WithdrawalFilter, WithdrawalRow } from './queries.ts';
+import { quoteRoutes } from './quote-routes.ts';
 import { cancelWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 import type { CheckPayout } from './sync.ts';
@@ -30,9 +23,9 @@ export type WithdrawalRouteDeps = { db: Database; clock: Clock; findProvider: Fi
 /** `verify` queries the provider about a PENDING withdrawal at most this often. */
 const VERIFY_INTERVAL_MS = 30_000;
 
-/** Merchants' withdrawals: create, cancel, list, read, verify; and the limits that apply to them. */
+/** Merchants' withdrawals: create, cancel, list, read, verify; and the limits and fees that apply to them. */
 export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
-  return [...commandRoutes(deps), ...queryRoutes(deps), limitsRoute(deps), quoteRoute(deps)];
+  return [...commandRoutes(deps), ...queryRoutes(deps), ...quoteRoutes(deps)];
 }
 
 const READ = { tag: 'Withdrawals', auth: { by: 'key', scope: 'withdrawals:read' } } as const;
@@ -149,77 +142,4 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
 
 async function presentWithTimeline(db: Database, row: WithdrawalRow) {
   return { ...presentWithdrawal(row), timeline: await readTimeline(db, row.id) };
-}
-
-function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
-  return readRoute('GET /api/checkout/limits', {
-    ...READ,
-    operationId: 'listLimits',
-    summary: 'The limits of each channel, in and out: per payment, per day, and what is left today',
-    responses: { 200: z.array(schema.ChannelLimits) },
-    handle: async ({ caller }) => {
-      const scope: MerchantScope = scopeOf(caller);
-      const [channels, usedToday] = await Promise.all([
-        listChannels(db, scope, findProvider),
-        withdrawnSince(db, scope, startOfAddisDay(addisDay(clock()))),
-      ]);
-      const data = channels.map(({ channel, payIn, payOut }) => ({
-        channel,
-        currency: 'ETB',
-        payoutTo: [...(findProvider(channel, scope.environment)?.capabilities.payoutTo ?? [])],
-        payIn: presentLimits(payIn, 0n),
-        payOut: presentLimits(payOut, usedToday.get(channel) ?? 0n),
-      }));
-      return { message: 'Limits retrieved', data };
-    },
-  });
-}
-
-function quoteRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
-  return readRoute('GET /api/checkout/withdrawal/quote', {
-    ...READ,
-    operationId: 'quoteWithdrawal',
-    summary: 'The fee of a withdrawal requested now, what is left today, and why it would be rejected',
-    description:
-      'Creates nothing, and holds nothing: fee, limits and balance may differ a moment later. A withdrawal is sent at once unless a second person has to confirm it, or it is under review.',
-    query: schema.WithdrawalQuoteQuery,
-    responses: { 200: schema.WithdrawalQuote },
-    handle: async ({ caller, query: { channel, amount: amountSantim } }) => {
-      const scope: MerchantScope = scopeOf(caller);
-      const now = clock();
-      const [state, usedToday, rule, { availableSantim }, secondPersonFrom] = await Promise.all([
-        findChannel(db, { ...scope, channel }, findProvider),
-        withdrawnSince(db, scope, startOfAddisDay(addisDay(now))),
-        readEffectiveRule(db, { merchantId: scope.merchantId, channel, direction: 'PAY_OUT', at: now }),
-        readBalance(db, scope),
-        readSecondPersonFrom(db, scope.merchantId),
-      ]);
-      const usedSantim = usedToday.get(channel) ?? 0n;
-      // While its provider does not respond, a withdrawal is accepted and waits.
-      const isUsable = state.usable || state.reason === 'UNAVAILABLE';
-      const day = dayLimit(state.payOut, usedSantim);
-      const problems = [
-        isUsable ? null : channelRejected(channel, state.reason ?? 'NOT_CONFIGURED', state),
-        amountLimitError(channel, { ...state.payOut, day }, amountSantim),
-      ];
-      const data = {
-        ...quotePayout('withdrawal', { amountSantim, rule, availableSantim }, problems),
-        channel,
-        payoutTo: [...(findProvider(channel, scope.environment)?.capabilities.payoutTo ?? [])],
-        limits: presentLimits(state.payOut, usedSantim),
-        needsSecondPerson: secondPersonFrom !== null && amountSantim >= secondPersonFrom,
-      };
-      return { message: 'Quote computed', data };
-    },
-  });
-}
-
-function presentLimits(limits: AmountLimits, usedSantim: bigint) {
-  const day = dayLimit(limits, usedSantim);
-  return {
-    min: toBirr(limits.minSantim),
-    max: toBirr(limits.maxSantim),
-    daily: day && toBirr(day.dailySantim),
-    remainingToday: day && toBirr(day.leftSantim),
-  };
 }

@@ -200,6 +200,32 @@ export const WithdrawalQuote = Quote.extend({
   needsSecondPerson: z.boolean().describe('Whether another person of the merchant has to confirm it'),
 }).meta({ id: 'WithdrawalQuote' });
 
+const WITHDRAWALS_MAX = 500;
+
+export const QuotedWithdrawals = z.strictObject({
+  withdrawals: z
+    .array(z.record(z.string().max(64), z.unknown()))
+    .min(1)
+    .max(WITHDRAWALS_MAX)
+    .describe('Each as the body of createWithdrawal; what is wrong with one is among its problems'),
+});
+
+const price = Quote.pick({ amount: true, fee: true, feeTax: true, totalDebit: true });
+
+export const WithdrawalQuotes = z
+  .object({
+    lines: z.array(
+      price.partial().extend({
+        problems: Quote.shape.problems,
+        needsSecondPerson: WithdrawalQuote.shape.needsSecondPerson.optional(),
+        withdrawal: Withdrawal.optional().describe('The one of this requestId, if it was requested before'),
+      }),
+    ),
+    total: price.extend({ count: z.int() }).describe('Of those that were not requested before'),
+    available: z.number().describe('The available balance'),
+  })
+  .meta({ id: 'WithdrawalQuotes' });
+
 export const OperatorListQuery = z.strictObject({
   ...requestListQuery,
   status,

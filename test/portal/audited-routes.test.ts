@@ -12,6 +12,7 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   claimSuccess: 'payments: the timeline is the record; customers do it',
   claimError: 'payments: as claimSuccess',
   claimCancel: 'payments: as claimSuccess',
+  quoteWithdrawals: 'changes nothing: it is a question, with a body',
   createReport: 'the report is the record: it has the requester, and changes nothing else',
   cancelReport: 'the report is the record',
   sendWebhookTestEvent: 'changes nothing: the event is the record',

@@ -81,6 +81,7 @@ const MAY: Readonly<Record<string, string>> = {
   paySession: 'owner admin',
   quoteSettlement: 'owner admin finance viewer',
   quoteWithdrawal: 'owner admin finance viewer',
+  quoteWithdrawals: 'owner admin finance viewer',
   removeMember: 'owner admin',
   resendWebhookEvent: 'owner admin developer support',
   resendWebhookEvents: 'owner admin developer support',

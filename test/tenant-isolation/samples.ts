@@ -38,6 +38,7 @@ const BODIES: Record<string, object> = {
   stepUpWithPasskey: { id: 'AAAA', clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' },
   inviteMember: { email: 'walls@people.example', role: 'viewer' },
   changeMember: { role: 'viewer' },
+  quoteWithdrawals: { withdrawals: [{ requestId: 'WALLS-Q' }] },
   createReportSchedule: { kind: 'payments', period: 'day', recipients: ['usr_walls'] },
   changeReportSchedule: { active: false },
   createView: { name: 'Walls', filter: { status: 'FAILED' } },

@@ -1,4 +1,7 @@
+import { Link } from '@tanstack/react-router';
+
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { buttonStyle } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -37,9 +40,14 @@ export function Withdrawals() {
   const { whyNot } = useMember();
   const state = useFilters(FILTERS);
   const create = (
-    <DialogButton kind="primary" icon="plus" label={text.newWithdrawal} whyNot={whyNot('withdrawals:write')}>
-      {(close) => <WithdrawalForm onClose={close} />}
-    </DialogButton>
+    <>
+      <Link to="/withdrawals/batch" className={buttonStyle()}>
+        {text.fromFile}
+      </Link>
+      <DialogButton kind="primary" icon="plus" label={text.newWithdrawal} whyNot={whyNot('withdrawals:write')}>
+        {(close) => <WithdrawalForm onClose={close} />}
+      </DialogButton>
+    </>
   );
   return (
     <Page title={text.title} actions={create}>

@@ -4,6 +4,7 @@ import { catalogue } from '../../ui/language.ts';
 export const text = catalogue({
   title: ['Withdrawals', 'ወጪዎች'],
   newWithdrawal: ['New withdrawal', 'አዲስ ወጪ'],
+  fromFile: ['From a file', 'ከፋይል'],
   limits: ['Limits', 'ገደቦች'],
   limitsHelp: ['A day is a day in Addis Ababa.', 'አንድ ቀን የአዲስ አበባ ቀን ነው።'],
   channel: ['Channel', 'የክፍያ መንገድ'],

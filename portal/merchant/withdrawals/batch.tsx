@@ -1,0 +1,188 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { Note } from '../../ui/badge.tsx';
+import { Button, buttonStyle } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
+import { saveFile } from '../../ui/download.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { FormDialog } from '../../ui/form.tsx';
+import { birr, formatCount } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Page } from '../../ui/page.tsx';
+import { useMember } from '../member.ts';
+import { text as shared } from '../quote.tsx';
+import { useRead, type WithdrawalQuotes } from '../routes.ts';
+import { FILE_BYTES_MAX, readBatch, TEMPLATE, type BatchLine, type FileProblem } from './batch-file.ts';
+import { BatchLines, resultsOf } from './batch-lines.tsx';
+import { useRequests, useQuotes } from './batch-requests.ts';
+import { problems, text } from './batch-text.ts';
+import { csvOf } from './csv.ts';
+
+/** `id`: of the choice, since a corrected file has the same name. */
+type ChosenFile = { id: string; name: string; lines: BatchLine[]; problem: FileProblem | null };
+
+async function read(file: File): Promise<ChosenFile> {
+  const { name, size } = file;
+  const id = crypto.randomUUID();
+  if (size <= FILE_BYTES_MAX) return { id, name, ...readBatch(await file.text()) };
+  return { id, name, lines: [], problem: { name: 'tooLarge', what: String(FILE_BYTES_MAX / 1_000) } };
+}
+
+/** Requests a withdrawal for each line of a file, once the whole file is right. */
+export function WithdrawalBatch() {
+  const [file, setFile] = useState<ChosenFile | null>(null);
+  return (
+    <Page title={text.title} actions={<Choices hasFile={file !== null} onChoose={setFile} />}>
+      <div className="mb-4 flex max-w-prose flex-col gap-2 text-quiet">
+        <p>{text.intro}</p>
+        <p>{text.again}</p>
+      </div>
+      {file?.problem && (
+        <div role="alert">
+          <Note tone="bad">{problems[file.problem.name](file.problem.what)}</Note>
+        </div>
+      )}
+      {file && file.problem === null && <Batch key={file.id} file={file} />}
+    </Page>
+  );
+}
+
+function Choices({ hasFile, onChoose }: { hasFile: boolean; onChoose: (file: ChosenFile) => void }) {
+  return (
+    <>
+      <Link to="/withdrawals" className={buttonStyle('plain')}>
+        {text.back}
+      </Link>
+      <Button icon="download" onClick={() => saveFile(csvOf(TEMPLATE), 'withdrawals-template.csv')}>
+        {text.template}
+      </Button>
+      <label
+        className={`${buttonStyle(hasFile ? 'second' : 'primary')} has-focus-visible:outline-2 has-focus-visible:outline-brand`}
+      >
+        <Icon name="plus" />
+        {hasFile ? text.chooseOther : text.choose}
+        <input
+          type="file"
+          className="sr-only"
+          accept=".csv,text/csv"
+          onChange={({ target }) => {
+            const [chosen] = target.files ?? [];
+            if (chosen) void read(chosen).then(onChoose);
+            // The same file can be chosen again.
+            target.value = '';
+          }}
+        />
+      </label>
+    </>
+  );
+}
+
+function Batch({ file: { name, lines } }: { file: ChosenFile }) {
+  const requests = useRequests();
+  const quotes = useQuotes(lines, !requests.isRunning);
+  return (
+    <Loaded query={quotes}>
+      {({ data }) => (
+        <div className="flex flex-col gap-4">
+          <div className="card flex flex-col gap-3 p-4">
+            <h2 className="font-semibold">{name}</h2>
+            <Summary lines={lines} quotes={data} />
+            <Progress requests={requests} />
+            <div className="flex flex-wrap items-start gap-2">
+              <Send lines={lines} quotes={data} requests={requests} />
+              {data.lines.some(({ withdrawal }) => withdrawal) && (
+                <Button icon="download" onClick={() => saveFile(csvOf(resultsOf(lines, data)), `results-${name}`)}>
+                  {text.results}
+                </Button>
+              )}
+            </div>
+          </div>
+          <BatchLines lines={lines} quotes={data} failures={requests.failures} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+type QuotedProps = { lines: readonly BatchLine[]; quotes: WithdrawalQuotes };
+
+function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedProps) {
+  const limits = useRead('GET /api/checkout/limits', {});
+  const channels = new Set(lines.map(({ body }) => body.channel));
+  const countOf = (isOne: (line: WithdrawalQuotes['lines'][number]) => boolean): string | false => {
+    const count = quoted.filter(isOne).length;
+    return count > 0 && formatCount(count);
+  };
+  const left = (limits.data?.data ?? [])
+    .filter(({ channel }) => channels.has(channel))
+    .map(({ channel, payOut: { remainingToday } }) => [
+      text.leftToday(channel),
+      remainingToday === null ? text.noLimit : birr(remainingToday),
+    ]);
+  return (
+    <div aria-live="polite">
+      <Facts
+        rows={{
+          [text.withProblem]: countOf(({ problems }) => problems.length > 0),
+          [text.before]: countOf(({ withdrawal }) => withdrawal !== undefined),
+          [text.toRequest]: formatCount(quoted.filter(({ withdrawal }) => withdrawal === undefined).length),
+          [text.secondPerson]: countOf(({ needsSecondPerson }) => needsSecondPerson === true),
+          [shared.amount]: birr(total.amount),
+          [shared.fee]: birr(total.fee),
+          [shared.feeTax]: birr(total.feeTax),
+          [shared.totalDebit]: <strong className="font-semibold">{birr(total.totalDebit)}</strong>,
+          [text.available]: birr(available),
+          ...Object.fromEntries(left),
+        }}
+      />
+    </div>
+  );
+}
+
+type Requests = ReturnType<typeof useRequests>;
+
+function Progress({ requests: { isRunning, done, total, error } }: { requests: Requests }) {
+  if (total === 0) return null;
+  return (
+    <>
+      <progress className="w-full" aria-label={text.progress(done, total)} value={done} max={total} />
+      <p role="status">
+        {isRunning ? text.progress(done, total) : error === null ? text.done : text.stopped(done, total)}
+      </p>
+      {error !== null && <Failed error={error} />}
+    </>
+  );
+}
+
+function Send({ lines, quotes, requests }: QuotedProps & { requests: Requests }) {
+  const { whyNot } = useMember();
+  const { total } = quotes;
+  const wrong = quotes.lines.filter(({ problems }) => problems.length > 0).length;
+  const missing = lines.filter((_line, index) => quotes.lines[index]?.withdrawal === undefined);
+  const why = (): string | undefined => {
+    if (missing.length === 0) return text.nothingLeft;
+    return whyNot('withdrawals:write') ?? (wrong > 0 ? text.correctFirst(wrong) : undefined);
+  };
+  if (requests.isRunning) return null;
+  return (
+    <DialogButton kind="primary" icon="send" label={text.request(missing.length)} whyNot={why()}>
+      {(close) => (
+        <FormDialog
+          title={text.request(missing.length)}
+          action={text.request(missing.length)}
+          change={{ error: null, isPending: requests.isRunning }}
+          onSubmit={() => {
+            close();
+            requests.start(missing);
+          }}
+          onClose={close}
+        >
+          <p>{text.question(total.count, birr(total.amount), birr(total.totalDebit))}</p>
+          <p className="text-quiet">{text.reviewed}</p>
+        </FormDialog>
+      )}
+    </DialogButton>
+  );
+}

@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+
+import { parse } from 'csv-parse/sync';
+import type { Page } from 'playwright-core';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import { rows } from '../../src/lib/db.ts';
+import { toBirr } from '../../src/lib/money.ts';
+import { inspectScreen, untranslated, usePortal } from './portal.ts';
+
+const portal = usePortal({ payments: 40 });
+const PATH = '/test/withdrawals/batch';
+
+const HEADING = 'Reference,Amount,Channel,Phone,Bank code,Account number,Account name,Reason';
+const lineOf = (reference: string, amount: string, phone = '0911000001'): string =>
+  `${reference},${amount},TELEBIRR,${phone},,,Abebe Bikila,Salary`;
+const choose = (page: Page, lines: readonly string[], name = 'november.csv'): Promise<void> =>
+  page.locator('input[type=file]').setInputFiles({
+    name,
+    mimeType: 'text/csv',
+    buffer: Buffer.from([HEADING, ...lines].join('\r\n')),
+  });
+const requested = async (prefix: string): Promise<string[]> => {
+  const sql = `SELECT request_id FROM withdrawal WHERE starts_with(request_id, :prefix) ORDER BY request_id`;
+  return (await rows<{ requestId: string }>(portal.db, sql, { prefix })).map(({ requestId }) => requestId);
+};
+const available = async (): Promise<number> => toBirr((await readBalance(portal.db, portal.scope)).availableSantim);
+const request = async (page: Page, count: number): Promise<void> => {
+  await page.click(`main >> button:text-is("Request ${count} withdrawals")`);
+  await page.locator('dialog button[type=submit]').dblclick();
+};
+const row = (page: Page, reference: string) => page.locator('tbody tr', { hasText: reference });
+
+test('a person of finance corrects a file, requests its lines once, and saves what became of them', async () => {
+  const { page, problems, close } = await portal.open('/test/withdrawals', { role: 'finance' });
+  const before = await available();
+  await page.click('main >> text=From a file');
+  await page.waitForURL('**/withdrawals/batch');
+  const [template] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("Template")')]);
+  expect(await readFile(await template.path(), 'utf8')).toContain(HEADING);
+
+  await choose(page, [
+    lineOf('A-1', '10.14'),
+    lineOf('A-2', '"10,14"'),
+    lineOf('A-3', '12', '0111'),
+    lineOf('A-1', '13'),
+    lineOf('A-5', '80000'),
+    lineOf('A-6', '10.14'),
+  ]);
+  await row(page, 'A-2').getByText('amount must be a number').waitFor();
+  await row(page, 'A-3').getByText('must be an Ethiopian mobile number').waitFor();
+  await row(page, '13.00').getByText('is that of an earlier one too').waitFor();
+  await row(page, 'A-5').getByText('must be at most 75000.00 ETB').waitFor();
+  await row(page, 'A-6').getByText('Same amount and beneficiary as line 2').waitFor();
+  await page.waitForSelector('text=4 lines have a problem: correct the file');
+  expect(await page.locator('main >> button:has-text("Request")').isDisabled()).toBe(true);
+  await page.getByLabel('Only lines with a problem (5)').check();
+  expect(await page.locator('tbody tr').count()).toBe(5);
+  expect(await requested('A-')).toEqual([]);
+
+  await choose(page, [lineOf('A-1', '10.14'), lineOf('A-2', '20.14'), lineOf('A-3', '30.14')]);
+  await page.waitForSelector('text=77.67 ETB');
+  await request(page, 3);
+  await page.waitForSelector('text=All lines were processed.');
+  await row(page, 'A-3').getByText('Under review').waitFor();
+  expect(await requested('A-')).toEqual(['A-1', 'A-2', 'A-3']);
+  expect(await available()).toBeCloseTo(before - 77.67);
+  await page.waitForSelector('text=Every line is requested already.');
+
+  const [results] = await Promise.all([page.waitForEvent('download'), page.click('text=Save the results')]);
+  expect(results.suggestedFilename()).toBe('results-november.csv');
+  const saved: Record<string, string>[] = parse(await readFile(await results.path()), { columns: true, bom: true });
+  expect(saved.map((one) => [one['Line'], one['Reference'], one['Status'], one['Stage'], one['Total debit']])).toEqual([
+    ['2', 'A-1', 'PENDING', 'UNDER_REVIEW', '15.89'],
+    ['3', 'A-2', 'PENDING', 'UNDER_REVIEW', '25.89'],
+    ['4', 'A-3', 'PENDING', 'UNDER_REVIEW', '35.89'],
+  ]);
+  expect(saved[0]?.['Withdrawal id']).toMatch(/^wd_/);
+  expect(problems).toEqual([]);
+  await close();
+}, 90_000);
+
+test('lines are requested once by two tabs at once, after lost answers, and after the page was left in the middle', async () => {
+  const lines = Array.from({ length: 12 }, (_, index) => lineOf(`B-${10 + index}`, `${1 + index}.14`));
+  const tabs = [
+    await portal.open(PATH, { role: 'finance', expected: /ERR_FAILED/ }),
+    await portal.open(PATH, { role: 'finance', expected: /ERR_FAILED/ }),
+  ] as const;
+  let lost = 0;
+  await tabs[0].page.route('**/api/checkout/withdrawal', async (route) => {
+    lost += 1;
+    if (lost > 2) return route.fallback();
+    // The API has requested it, and the page does not learn of it.
+    await route.fetch();
+    return route.abort();
+  });
+  await Promise.all(tabs.map(({ page }) => choose(page, lines)));
+  await Promise.all(tabs.map(({ page }) => request(page, 12)));
+  await Promise.all(tabs.map(({ page }) => page.waitForSelector('text=All lines were processed.')));
+  expect(lost).toBeGreaterThan(2);
+  expect(await requested('B-')).toHaveLength(12);
+
+  const more = [...lines, ...Array.from({ length: 30 }, (_, index) => lineOf(`C-${10 + index}`, `${1 + index}.14`))];
+  const { page } = tabs[1];
+  await choose(page, more);
+  await request(page, 30);
+  await page.getByText(/^\d+ of 30 lines. Keep this page open.$/).waitFor();
+  await page.reload();
+  const done = (await requested('C-')).length;
+  expect(done).toBeLessThan(30);
+  await choose(page, more);
+  await page.locator('main >> button:has-text("Request")').waitFor();
+  await page.locator('main >> button:has-text("Request")').click();
+  await page.locator('dialog button[type=submit]').click();
+  await page.waitForSelector('text=All lines were processed.');
+  expect(await requested('C-')).toHaveLength(30);
+  for (const tab of tabs) {
+    expect(tab.problems).toEqual([]);
+    await tab.close();
+  }
+}, 120_000);
+
+test('a viewer sees what a file would cost, and whom to ask', async () => {
+  const { page, close } = await portal.open(PATH, { role: 'viewer' });
+  await choose(page, [lineOf('D-1', '10')]);
+  await page.waitForSelector('text=15.75 ETB');
+  await page.waitForSelector('text=Ask somebody with the role owner, finance');
+  await choose(page, [], 'empty.csv');
+  await page.waitForSelector('text=The file has no line below its heading.');
+  await close();
+}, 60_000);
+
+test.each(['en', 'am'] as const)(
+  'the screen has no fault of accessibility, in %s',
+  async (language) => {
+    const tab = await portal.open(PATH, { role: 'finance', language });
+    await choose(tab.page, [lineOf('E-1', '10'), lineOf('E-2', 'ten'), lineOf('E-3', '80000')]);
+    await tab.page.locator('tbody tr').nth(2).waitFor();
+    expect(await inspectScreen(tab, `portal-batch-${language}`)).toEqual([]);
+    if (language === 'am') expect(await untranslated(tab)).toEqual([]);
+    expect(tab.problems).toEqual([]);
+    await tab.close();
+  },
+  90_000,
+);
