@@ -111,7 +111,6 @@ export const ADMINISTRATION = {
   'channel.plan-maintenance': {
     label: text.planMaintenance,
     help: text.maintenanceHelp,
-    kind: 'primary',
     fields: [
       { name: 'startsAt', label: text.startsAt, hint: text.startsAtHint, kind: 'instant' },
       { name: 'endsAt', label: text.endsAt, hint: text.addisTime, kind: 'instant', ...REQUIRED },

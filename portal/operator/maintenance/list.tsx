@@ -53,7 +53,7 @@ export function MaintenanceWindows() {
     <Page title={text.title}>
       <div className="card mb-4 p-3">
         <Section title={text.announce}>
-          <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-4">
+          <div className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
             {CHANNELS.map((channel) => (
               <div key={channel} className="flex flex-wrap items-center justify-between gap-2">
                 <span>{channel}</span>
