@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
+import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 
 import { addressOf, CallFailure } from '../ui/call.ts';
 import { lastDays } from '../ui/days.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { base } from '../ui/environment.ts';
 import { Failed } from '../ui/feedback.tsx';
-import { formatBirr, formatInstant } from '../ui/format.ts';
+import { birr, formatInstant } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import { useMember } from './member.ts';
 import { call, type EventRow, type SettlementRow, type TransactionRow, type WithdrawalRow } from './routes.ts';
@@ -40,7 +40,7 @@ const TYPING_MS = 250;
 const EACH_MAX = 5;
 const DAYS = 90;
 
-const detailOf = (amount: number, at: string): string => `${formatBirr(amount)} ETB · ${formatInstant(at)}`;
+const detailOf = (amount: number, at: string): string => `${birr(amount)} · ${formatInstant(at)}`;
 const transactionHit = ({ transactionId, checkoutOrderNo, amount, createdAt }: TransactionRow): Hit => ({
   path: `/transactions/${transactionId}`,
   kind: text.transaction,
@@ -155,14 +155,6 @@ type ChoicesProps = {
   children: ReactNode;
 };
 
-/** Focuses a field once its window is open, which takes the focus itself. */
-function useFirstFocus(field: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    const timer = setTimeout(() => field.current?.focus());
-    return () => clearTimeout(timer);
-  }, [field]);
-}
-
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 /**
@@ -171,12 +163,10 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
  */
 function Choices({ typed, onType, hits, onClose, children }: ChoicesProps) {
   const id = useId();
-  const field = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState(0);
   const { history } = useRouter();
   const active = Math.min(chosen, hits.length - 1);
   const isNone = hits.length === 0 && typed.trim() !== '';
-  useFirstFocus(field);
   const open = (hit: Hit | undefined): void => {
     if (!hit) return;
     onClose();
@@ -192,7 +182,6 @@ function Choices({ typed, onType, hits, onClose, children }: ChoicesProps) {
   return (
     <>
       <input
-        ref={field}
         type="text"
         role="combobox"
         className="control w-full"

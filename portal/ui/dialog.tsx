@@ -16,15 +16,16 @@ function Head({ id, title, onClose }: { id: string; title: ReactNode; onClose: (
   );
 }
 
-/** The `ref` of the field that a window gives the focus to: where it is shown, `autofocus` decides. */
-export const focusFirst = (element: HTMLElement | null): void => element?.setAttribute('autofocus', '');
+/** Where a person types: in the first field of a form, or in that of a search. */
+const FIRST_FIELD = 'form :is(input:not([type=radio]), input:checked, select, textarea), [role=combobox]';
 
-/** A window that must be answered before the page goes on. Shown while it is rendered. */
+/** A window that must be answered before the page goes on. It opens with the focus in its first field, else at its heading. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus({ preventScroll: true });
   }, []);
   return (
     <dialog

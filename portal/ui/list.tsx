@@ -1,4 +1,4 @@
-import { useRef, type MouseEvent, type ReactNode } from 'react';
+import { useEffect, useRef, type MouseEvent, type ReactNode } from 'react';
 
 import { Icon } from './icon.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -11,10 +11,10 @@ export type Column<Row> = {
   sortBy?: string;
   align?: 'end';
   /**
-   * Its place in a row of a narrow screen: at the right end of a line, or not at all. Others begin a line; aligned ones
-   * have a line of their own there, with their header, since a number alone means nothing.
+   * Its place in a row of a narrow screen: at the right end of a line, on a line of its own with its header, or not at all.
+   * Others begin a line; aligned ones have a line of their own with their header, since a number alone means nothing.
    */
-  narrow?: 'second' | 'none';
+  narrow?: 'second' | 'labelled' | 'none';
 };
 
 type Props<Row> = {
@@ -43,6 +43,15 @@ export function List<Row>({ label, columns, rows, idOf, open, sort, foot }: Prop
     else if (row) open.onOpen(row);
   };
   useShortcuts({ j: () => move(1), k: () => move(-1) });
+  const lastOpen = useRef(open?.openId);
+  useEffect(() => {
+    const last = lastOpen.current;
+    lastOpen.current = open?.openId;
+    // The row that was opened last, which may not be the one that has opened the drawer.
+    if (last !== undefined && open?.openId === undefined) {
+      body.current?.querySelector<HTMLElement>(`a[data-row="${CSS.escape(last)}"]`)?.focus({ preventScroll: true });
+    }
+  }, [open?.openId]);
   return (
     <div className="overflow-x-auto">
       <table role="table" aria-label={label} className="list w-full border-collapse text-start">
@@ -112,7 +121,7 @@ function Row<Value>({ row, id, columns, open }: RowProps<Value>) {
         <td
           key={header}
           role="cell"
-          data-label={align && !narrow ? header : undefined}
+          data-label={narrow === 'labelled' || (align && !narrow) ? header : undefined}
           className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end whitespace-nowrap tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
         >
           {index === 0 && open ? (

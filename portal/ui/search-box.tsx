@@ -48,7 +48,10 @@ export function SearchField({ label, name, value, className, ref, onSearch }: Pr
 /** The search of the top bar; / and Ctrl-K lead to it. */
 export function SearchBox({ label, onSearch }: { label: string; onSearch: (text: string) => void }) {
   const input = useRef<HTMLInputElement>(null);
-  const focus = (): void => input.current?.select();
+  const focus = (): void => {
+    input.current?.focus();
+    input.current?.select();
+  };
   useShortcuts({ '/': focus, 'Ctrl+k': focus });
   const search = (wanted: string | undefined): void => {
     if (wanted !== undefined) onSearch(wanted);

@@ -6,6 +6,7 @@ import type JsQr from 'jsqr';
 import { PNG } from 'pngjs';
 
 import { first } from '../../src/lib/db.ts';
+import { WIDTHS } from './browser.ts';
 import { usePortal } from './portal.ts';
 
 const jsQR = createRequire(import.meta.url)('jsqr') as typeof JsQr.default;
@@ -34,7 +35,7 @@ describe('journeys through the portal', () => {
     await page.click('label:has-text("Success")');
     await page.keyboard.press('Escape');
     await page.waitForURL('**/transactions?status=SUCCESS');
-    await page.waitForFunction(`document.querySelectorAll('tbody tr').length < 20`);
+    await page.locator('tbody tr').nth(19).waitFor({ state: 'detached' });
     const foot = await page.locator('tfoot').innerText();
     const total = Number(/of (\d+)/.exec(await page.locator('nav[aria-label=Pages] [role=status]').innerText())?.[1]);
     expect(total).toBeGreaterThan(5);
@@ -54,6 +55,24 @@ describe('journeys through the portal', () => {
     await page.waitForSelector('dialog >> text=Paid');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('after a panel that was moved on with j, Esc leads back to the row that it showed last', async () => {
+    const { page, problems, close } = await portal.open('/test/transactions', { viewport: WIDTHS[1] });
+    const links = page.locator('tbody tr a');
+    const [first = '', second = ''] = await links
+      .first()
+      .waitFor()
+      .then(() => links.allInnerTexts());
+    await links.first().click();
+    await page.waitForSelector(`dialog h2:text-is("${first}")`);
+    await page.keyboard.press('j');
+    await page.waitForSelector(`dialog h2:text-is("${second}")`);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(await page.evaluate('document.activeElement.innerText')).toBe(second);
     expect(problems).toEqual([]);
     await close();
   });
