@@ -3,6 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 
 import type { ChangeKind } from '../../src/portal/changes.ts';
 import { onSessionEnded } from '../ui/call.ts';
+import { ME } from '../ui/use-calls.ts';
 import { headers } from './routes.ts';
 
 /** What the routes below these paths return changes with a resource of the kind. */
@@ -159,6 +160,8 @@ function startLive(client: QueryClient): void {
       goneSince ??= startedAt;
       const status = await readStream({ onOpen, onChanges });
       if (status === 401) return onSessionEnded();
+      // It also ends when the person is removed or gets another role.
+      void client.invalidateQueries({ queryKey: ME });
       // Live is not open to this person yet.
       if (status === 400 || status === 403) {
         goneSince = null;

@@ -3,7 +3,7 @@ import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from './button.tsx';
 import type { Days } from './days.ts';
 import { Check, Choice } from './field.tsx';
-import { formatDay } from './format.ts';
+import { formatDays } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Popover } from './popover.tsx';
 import { text } from './text.ts';
@@ -134,8 +134,4 @@ export function DateFilter({ name, value, preset, presets, onChange }: DateFilte
       )}
     </FilterChip>
   );
-}
-
-function formatDays({ startDate, endDate }: Days): string {
-  return startDate === endDate ? formatDay(startDate) : `${formatDay(startDate)} – ${formatDay(endDate)}`;
 }

@@ -1,3 +1,4 @@
+import type { Days } from './days.ts';
 import { language } from './language.ts';
 
 /** The calendars in which a person may read dates. */
@@ -76,6 +77,10 @@ export const dayText = (day: string): DayText => inCalendars(noonOf(day), DAY);
 /** The same in one line. */
 export const formatDay = (day: string): string => inOneLine(dayText(day));
 
+/** Two days, or the one that they are. */
+export const formatDays = ({ startDate, endDate }: Days): string =>
+  startDate === endDate ? formatDay(startDate) : `${formatDay(startDate)} – ${formatDay(endDate)}`;
+
 const inOneLine = ({ main, other }: DayText): string => (other === null ? main : `${main} (${other})`);
 
 /** A day written YYYY-MM-DD, in the Gregorian calendar whichever the person has chosen. */
@@ -133,9 +138,10 @@ const money = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumF
 const whole = new Intl.NumberFormat(LOCALE);
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
 
-/** An amount as it stands in a column of amounts. */
+/** Birr with two decimals, without the currency, as in a column of amounts. */
 export const formatBirr = (amount: number): string => money.format(amount);
-const BIRR = { en: 'ETB', am: 'ብር' }[language];
+/** The currency in words. */
+export const BIRR = { en: 'ETB', am: 'ብር' }[language];
 /** An amount with its currency; nothing for none. */
 export function birr(amount: number): string;
 export function birr(amount: number | null | undefined): string | undefined;

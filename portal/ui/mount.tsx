@@ -1,5 +1,5 @@
 import './aria-texts.ts';
-import { QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { StrictMode, type ReactNode } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
@@ -7,14 +7,21 @@ import { createRoot } from 'react-dom/client';
 import { Failed } from './feedback.tsx';
 import { setCalendar, setClock, type Calendar, type Clock } from './format.ts';
 import { adoptLanguage, language } from './language.ts';
-import { createQueryClient } from './use-calls.ts';
+import { createQueryClient, ME } from './use-calls.ts';
 
 type Signed = { user: { language: string; calendar: Calendar; clock: Clock } };
 
-/** Shows the pages of the person who is read first, in their language, calendar and clock, or why that failed. */
+/**
+ * Shows the pages of the person who is read first, in their language, calendar and clock, or why that failed. Their role is
+ * read again after a change, and where something may not be read any more.
+ */
 export function mount<Me extends Signed>(readMe: () => Promise<{ data: Me }>, showPages: (me: Me) => ReactNode): void {
   const root = createRoot(document.querySelector('#app') as HTMLElement);
-  const queryClient = createQueryClient();
+  const queryClient = createQueryClient(() => void queryClient.invalidateQueries({ queryKey: ME }));
+  function Pages() {
+    const { data } = useQuery({ queryKey: ME, queryFn: readMe, staleTime: Infinity });
+    return data && showPages(data.data);
+  }
   const show = (children: ReactNode): void =>
     root.render(
       <StrictMode>
@@ -24,11 +31,13 @@ export function mount<Me extends Signed>(readMe: () => Promise<{ data: Me }>, sh
       </StrictMode>,
     );
   readMe().then(
-    ({ data: me }) => {
+    (read) => {
+      const { data: me } = read;
       adoptLanguage(me.user.language);
       setCalendar(me.user.calendar);
       setClock(me.user.clock);
-      show(showPages(me));
+      queryClient.setQueryData(ME, read);
+      show(<Pages />);
     },
     (error: unknown) =>
       show(

@@ -4,7 +4,7 @@ import { HAS_PASSKEYS, signWithPasskey } from './account/device.ts';
 import { useChange, useRead } from './account/routes.ts';
 import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
-import { Dialog, focusFirst } from './dialog.tsx';
+import { Dialog } from './dialog.tsx';
 import { Failed } from './feedback.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
@@ -79,7 +79,6 @@ export function CodeForm({ change, onSend, onCancel }: CodeFormProps) {
     <Form change={change} isErrorBeside={isWrong} action={text.confirm} onSubmit={submit} onCancel={onCancel}>
       <TextField
         label={text.code}
-        ref={focusFirst}
         isRequired
         autoComplete="one-time-code"
         maxLength={40}

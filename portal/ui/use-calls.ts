@@ -1,4 +1,11 @@
-import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useRef } from 'react';
 
 import { CallFailure, createCall, type CallInput, type CallResult, type RouteTable } from './call.ts';
@@ -9,9 +16,17 @@ const FRESH_MS = 5_000;
 const mayRetry = (count: number, error: unknown): boolean =>
   count < RETRIES_MAX && error instanceof CallFailure && error.isTransient && error.status !== 429;
 
-/** The cache of what was read. Failures that may pass are repeated twice. */
-export const createQueryClient = (): QueryClient =>
+/** Where the signed-in person is in the cache. */
+export const ME = ['me'];
+
+/** The cache of what was read. Failures that may pass are repeated twice. `onForbidden`: the role does not include it. */
+export const createQueryClient = (onForbidden: () => void): QueryClient =>
   new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error) => {
+        if (error instanceof CallFailure && error.code === 'INSUFFICIENT_SCOPE') onForbidden();
+      },
+    }),
     defaultOptions: {
       queries: { retry: mayRetry, retryDelay: 500, staleTime: FRESH_MS, networkMode: 'always' },
       mutations: { networkMode: 'always' },
@@ -65,7 +80,8 @@ export function createCalls<Routes extends RouteTable>(headers: HeadersInit = {}
     const client = useQueryClient();
     type Wish = { text: string; key: string; sent: Promise<CallResult<Routes[Endpoint]>> | null };
     const wish = useRef<Wish>(null);
-    return useMutation({
+    const latest = useRef<object>(null);
+    const mutation = useMutation({
       mutationFn: (input: Given<Endpoint>) => {
         const text = JSON.stringify(input, (_name, value) => (value instanceof File ? fileText(value) : value));
         if (wish.current?.text !== text) wish.current = { text, key: crypto.randomUUID(), sent: null };
@@ -82,6 +98,17 @@ export function createCalls<Routes extends RouteTable>(headers: HeadersInit = {}
         return client.invalidateQueries();
       },
     });
+    type Then = { onSuccess?: (result: CallResult<Routes[Endpoint]>) => void };
+    /** `onSuccess` is called once for a double click, also where what was read again has no place for its button. */
+    const mutate = (input: Given<Endpoint>, then: Then = {}): void => {
+      latest.current = then;
+      const onSuccess = (result: CallResult<Routes[Endpoint]>): void => {
+        if (latest.current === then) then.onSuccess?.(result);
+      };
+      // The failure is that of the mutation.
+      mutation.mutateAsync(input).then(onSuccess, () => {});
+    };
+    return { ...mutation, mutate };
   }
 
   return { call, useRead, useChange };

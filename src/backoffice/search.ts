@@ -45,8 +45,8 @@ const transactions = (where: string): string =>
 const deliveries = (where: string): string =>
   newestOf(
     `SELECT 'delivery', d.id, d.merchant_id, d.environment, d.status,
-            concat_ws(' ', d.event, 'of ' || (CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'),
-                      'to', s.receiver_host), d.created_at, 'delivery-' || d.event_id || '-' || d.subscription_id
+            concat_ws(' ', d.event, '· ' || (CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'),
+                      '→', s.receiver_host), d.created_at, 'delivery-' || d.event_id || '-' || d.subscription_id
      FROM webhook_delivery d JOIN webhook_event e ON e.id = d.event_id JOIN webhook_subscription s ON s.id = d.subscription_id
      WHERE ${where}`,
     'd.created_at',
@@ -62,7 +62,7 @@ const receivers = (where: string): string =>
 const withdrawals = (where: string): string =>
   newestOf(
     `SELECT 'withdrawal', w.id, w.merchant_id, w.environment, w.status,
-            ${birr('w.amount_santim')} || ' to ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
+            ${birr('w.amount_santim')} || ' → ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
             w.requested_at, 'withdrawal-' || w.id
      FROM withdrawal w WHERE ${where}`,
     'w.requested_at',
@@ -162,7 +162,7 @@ export const Hit = z
     merchantName: z.string().nullable(),
     environment: environment.nullable().describe('null: in both'),
     status: z.string(),
-    title: z.string().describe('Phones and account numbers are masked but for four digits'),
+    title: z.string().describe('In no language. Phones and account numbers are masked but for four digits'),
     at: instant.describe('When it was created or requested'),
     url: z.string().describe('Its path in this API'),
     temporalUrl,

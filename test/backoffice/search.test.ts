@@ -58,7 +58,7 @@ describe('the search of operators', () => {
         expect.objectContaining({
           kind: 'delivery',
           id: found.deliveryId,
-          title: `payment.succeeded of ${found.orderNo} to ${host}`,
+          title: `payment.succeeded · ${found.orderNo} → ${host}`,
           temporalUrl: `https://temporal.example/delivery-${found.eventId}-${subscriptionId}`,
         }),
       ]),

@@ -1,4 +1,4 @@
-import { inspectScreen, untranslated, usePortal } from './portal.ts';
+import { inspectScreen, usePortal } from './portal.ts';
 import { startSending, type Sending } from './sending.ts';
 
 describe('the built-in receiver in the portal', () => {
@@ -19,6 +19,12 @@ describe('the built-in receiver in the portal', () => {
     await page.waitForSelector('text=Nothing has arrived yet.');
     await page.click('button:has-text("Send test event")');
     await page.waitForSelector('text=Your server answered 200');
+    // Sooner than the card is read again by itself.
+    await page.waitForSelector('main li >> text=Healthy', { timeout: 8_000 });
+    await page.click('main li summary:text-is("Deliveries of the last 14 days")');
+    const days = page.locator('main li table[aria-label="Deliveries of the last 14 days"] tbody tr');
+    await days.first().waitFor();
+    expect(await days.count()).toBe(14);
     const requests = page.locator('ol[aria-label="Received requests"] > li');
     await requests.first().waitFor();
     expect(await requests.first().innerText()).toMatch(/webhook[.]test\s+Signature valid\s+Answered 200/);
@@ -51,7 +57,6 @@ describe('the built-in receiver in the portal', () => {
     const tab = await portal.open('/test/webhooks', { language });
     await tab.page.locator('ol summary').first().click();
     const found = await inspectScreen(tab, `portal-receiver-${language}`);
-    if (language === 'am') found.push(...(await untranslated(tab)));
     expect(found).toEqual([]);
     await tab.close();
   });

@@ -1,7 +1,7 @@
 import { findUserByEmail, setMembership } from '../../src/access/users/users.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { addPerson, confirmTwoFactor } from '../portal/portal.ts';
-import { openTab } from './browser.ts';
+import { openTab, WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('the team of a merchant', () => {
@@ -90,6 +90,24 @@ describe('the team of a merchant', () => {
     await page.waitForSelector('pre:has-text("sk_test_")');
     expect(await page.locator('header a').count()).toBe(0);
     expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a member who is removed while signed in sees no screen of the merchant any more', async () => {
+    const { page, close, email } = await portal.open('/test/transactions', { role: 'support', expected: /403/ });
+    await page.waitForSelector('main h1');
+    const sql = `UPDATE membership SET removed_at = now() FROM user_account u WHERE u.id = user_id AND u.email = :email`;
+    await rows(portal.db, sql, { email });
+    await page.waitForSelector('text=You do not belong to a merchant.');
+    expect(await page.locator('#sidebar').count()).toBe(0);
+    await page.click('button:text-is("Sign out")');
+    await page.waitForURL('**/sign-in');
+    await close();
+  });
+
+  test('on a phone the state of two-factor has its name beside it', async () => {
+    const { page, close } = await portal.open('/test/team', { role: 'admin', viewport: WIDTHS[0] });
+    await page.waitForSelector('td[data-label="Two-factor"]:has-text("Off")');
     await close();
   });
 

@@ -1,3 +1,4 @@
+import { createToken } from '../../src/access/users/tokens.ts';
 import { setMembership } from '../../src/access/users/users.ts';
 import { sha256 } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
@@ -205,6 +206,26 @@ describe('pages', () => {
   test('what was typed is shown as text', async () => {
     const refused = await openBrowser(portal.url).signIn('"><script>alert(1)</script>', 'no');
     expect(refused.text).not.toContain('<script>');
+  });
+
+  test('after a rejected form the link to the other language leads to the same page', async () => {
+    const linkOf = (page: string): string =>
+      (/<a href="([?][^"]+)" lang="am"/.exec(page)?.[1] ?? '').replaceAll(/&(?:amp|#38);/g, '&');
+    const browser = openBrowser(portal.url);
+    const signIn = await browser.signIn(email, 'wrong', '/test/keys');
+    expect((await browser.send('GET', `/sign-in${linkOf(signIn.text)}`)).text).toContain('value="/test/keys"');
+    const [{ id: userId } = { id: '' }] = await rows<{ id: string }>(
+      portal.db,
+      'SELECT id FROM user_account WHERE email = :email',
+      { email },
+    );
+    const { token } = await portal.db.transaction((trx) => createToken(trx, { purpose: 'reset', userId }, new Date()));
+    await browser.send('GET', '/sign-in?lang=en');
+    const reset = await browser.post('/reset', { token, password: 'short' });
+    expect([reset.status, (await browser.send('GET', `/reset${linkOf(reset.text)}`)).text]).toEqual([
+      400,
+      expect.stringContaining(`value="${token}"`),
+    ]);
   });
 
   test('the page is in Amharic for browsers that prefer it, and the choice is remembered', async () => {

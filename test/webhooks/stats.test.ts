@@ -16,8 +16,10 @@ beforeEach(async () => {
 });
 afterAll(async () => fixture.drop());
 
-const read = async (startDate: string, endDate: string) =>
-  Stats.parse(await readStats(fixture.db, scope, readDayRange({ startDate, endDate }, fixture.clock.now)));
+const read = async (startDate: string, endDate: string, subscriptionId?: string) => {
+  const range = readDayRange({ startDate, endDate }, fixture.clock.now);
+  return Stats.parse(await readStats(fixture.db, { ...scope, subscriptionId }, range));
+};
 
 const deliver = async (...outcomes: Parameters<Fixture['attempt']>[1][]): Promise<void> => {
   const deliveryId = await fixture.deliveryId(await fixture.record(scope));
@@ -127,4 +129,27 @@ test('statistics leave out other merchants, the other environment and other days
   expect((await read('2025-06-14', '2025-06-14')).totals.deliveries).toBe(0);
   scope = { ...mine, environment: 'live' };
   expect((await read('2025-06-15', '2025-06-15')).totals.events).toBe(0);
+});
+
+test('the statistics of one subscription count its deliveries, attempts, events and dead letters alone', async () => {
+  const { row } = await fixture.subscribe(scope, { eventTypes: ['payment.succeeded'] });
+  await deliver({ httpStatus: 200, durationMs: 100 });
+  await deliver({ code: 'timeout' }, { code: 'timeout' }, { code: 'timeout' });
+  const { row: other } = await fixture.subscribe(scope, { eventTypes: ['checkout.expired'] });
+  await fixture.record(scope, 'checkout.expired');
+  const day = '2025-06-15';
+  const all = await read(day, day);
+  const first = await read(day, day, row.id);
+  const second = await read(day, day, other.id);
+  expect([all, first, second].map(({ totals: { events, deliveries } }) => [events, deliveries])).toEqual([
+    [3, 3],
+    [2, 2],
+    [1, 1],
+  ]);
+  expect([first, second].map((stats) => stats.byDay.map(({ delivered, pending }) => [delivered, pending]))).toEqual([
+    [[1, 0]],
+    [[0, 1]],
+  ]);
+  expect([first.failures, second.failures]).toEqual([[{ code: 'timeout', count: 3 }], []]);
+  expect([all, first, second].map(({ deadLetters }) => deadLetters.open)).toEqual([1, 1, 0]);
 });

@@ -1,13 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 
-import { lastDays, type Days } from '../../ui/days.ts';
+import type { Days } from '../../ui/days.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
-import { birr, formatCount, formatShare } from '../../ui/format.ts';
+import { FilterBar, useFilters } from '../../ui/filter-bar.tsx';
+import { birr, formatCount, formatDays, formatShare } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
-import { paymentFailure } from '../../ui/transaction-state.tsx';
+import { providerFailure } from '../../ui/transaction-state.tsx';
+import { daysOf, RANGE_FILTER } from '../day-ranges.ts';
 import { useMember } from '../member.ts';
 import { useRead, type TransactionSums } from '../routes.ts';
 import { Bars } from './bars.tsx';
@@ -15,35 +16,21 @@ import { text } from './text.ts';
 import { Endpoints, Waiting } from './waiting.tsx';
 
 const REFRESH_MS = 20_000;
-const RANGES = [
-  [7, text.days7],
-  [30, text.days30],
-  [90, text.days90],
-] as const;
+const FILTERS = [RANGE_FILTER];
 
 /** How the shop is doing: what is paid, what fails and why, and what waits. */
 export function Overview() {
   const { may } = useMember();
-  const [count, setCount] = useState(30);
-  const days = lastDays(count);
-  const range = (
-    <label className="inline-flex items-center gap-2">
-      <span className="text-quiet">{text.range}</span>
-      <select className="control" value={count} onChange={(event) => setCount(Number(event.target.value))}>
-        {RANGES.map(([value, caption]) => (
-          <option key={value} value={value}>
-            {caption}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-  const caption = RANGES.find(([value]) => value === count)?.[1] ?? '';
+  const state = useFilters(FILTERS);
+  const days = daysOf(state.chosen);
   return (
-    <Page title={text.title} actions={range}>
+    <Page title={text.title}>
+      <div className="card mb-4 *:border-0">
+        <FilterBar state={state} />
+      </div>
       <div className="grid gap-4 lg:grid-cols-3">
         <div className="flex flex-col gap-4 lg:col-span-2">
-          <Volume days={days} caption={caption} />
+          <Volume days={days} />
           <Channels days={days} />
         </div>
         <div className="flex flex-col gap-4">
@@ -57,7 +44,7 @@ export function Overview() {
   );
 }
 
-function Volume({ days, caption }: { days: Days; caption: string }) {
+function Volume({ days }: { days: Days }) {
   const { may } = useMember();
   const series = useRead(
     'GET /api/checkout/reports/series',
@@ -74,7 +61,7 @@ function Volume({ days, caption }: { days: Days; caption: string }) {
           ) : (
             <>
               <p className="text-2xl font-semibold tabular-nums">{birr(data.total.gross)}</p>
-              <Bars series={data.series} label={text.volumeOf(caption)} />
+              <Bars series={data.series} label={text.volumeOf(formatDays(days))} />
             </>
           )
         }
@@ -155,7 +142,7 @@ function Failures({ days }: { days: Days }) {
               columns={[
                 {
                   header: text.reason,
-                  cell: ({ key }: { key: string | null; count: number }) => paymentFailure(key ?? ''),
+                  cell: ({ key }: { key: string | null; count: number }) => providerFailure(key ?? '') ?? key,
                 },
                 { header: text.payments, align: 'end', narrow: 'second', cell: ({ count }) => formatCount(count) },
               ]}

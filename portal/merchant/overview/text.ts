@@ -4,10 +4,6 @@ import { catalogue } from '../../ui/language.ts';
 /** The texts of the overview. */
 export const text = catalogue({
   title: ['Overview', 'አጠቃላይ እይታ'],
-  range: ['Days', 'ቀናት'],
-  days7: ['Last 7 days', 'ያለፉት 7 ቀናት'],
-  days30: ['Last 30 days', 'ያለፉት 30 ቀናት'],
-  days90: ['Last 90 days', 'ያለፉት 90 ቀናት'],
   volume: ['Volume', 'የክፍያ መጠን'],
   volumeOf: (days: string) => [`Paid per day, ${days}`, `በቀን የተከፈለ፣ ${days}`],
   asTable: ['As a table', 'በሠንጠረዥ'],

@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { CallFailure } from '../../ui/call.ts';
 import { Choice, TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form.tsx';
+import { FormDialog, QuestionDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
@@ -78,34 +78,34 @@ type MemberDialogProps = { member: TeamMember; onClose: () => void };
 export function ChangeDialog({ member: { userId, name, role: present }, onClose }: MemberDialogProps) {
   const [role, setRole] = useState(present);
   const change = useChange('PATCH /api/portal/team/:userId');
-  const onSuccess = (): void => (onClose(), toast(text.changed));
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.changeTitle(name)}
       action={text.save}
       change={change}
-      onSubmit={() => change.mutate({ params: { userId }, body: { role } }, { onSuccess })}
+      input={{ params: { userId }, body: { role } }}
+      done={text.changed}
       onClose={onClose}
     >
       <RoleChoice value={role} onChange={setRole} />
-    </FormDialog>
+    </QuestionDialog>
   );
 }
 
-/** Asks, then removes a member. */
+/** Removes a member after a question. */
 export function RemoveDialog({ member: { userId, name }, onClose }: MemberDialogProps) {
   const remove = useChange('DELETE /api/portal/team/:userId');
-  const onSuccess = (): void => (onClose(), toast(text.removed));
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.removeTitle(name)}
       action={text.remove}
       kind="danger"
       change={remove}
-      onSubmit={() => remove.mutate({ params: { userId } }, { onSuccess })}
+      input={{ params: { userId } }}
+      done={text.removed}
       onClose={onClose}
     >
       <p>{text.removeHelp}</p>
-    </FormDialog>
+    </QuestionDialog>
   );
 }

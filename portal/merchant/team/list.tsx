@@ -5,6 +5,7 @@ import { Badge, Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { text as frame } from '../../ui/frame-text.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { text as kit } from '../../ui/text.ts';
@@ -41,7 +42,7 @@ export function Team() {
           <Note tone="warn">
             {text.needsTwoFactor}{' '}
             <Link to="/security" className="underline">
-              {text.security}
+              {frame.security}
             </Link>
           </Note>
         </div>
@@ -85,7 +86,7 @@ function Members({ members, canChange }: { members: readonly TeamMember[]; canCh
     { header: text.email, cell: ({ email }) => email },
     {
       header: text.twoFactor,
-      narrow: 'second',
+      narrow: 'labelled',
       cell: ({ twoFactor }) => <Badge tone={twoFactor ? 'good' : 'quiet'}>{twoFactor ? text.on : text.off}</Badge>,
     },
     {

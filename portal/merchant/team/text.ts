@@ -51,7 +51,6 @@ export const text = catalogue({
     'Changes of the team need two-factor authentication. Turn it on under',
     'የቡድን ለውጦች ሁለት ደረጃ ማረጋገጫ ያስፈልጋቸዋል። እዚህ ያብሩት፦',
   ],
-  security: ['Security', 'ደህንነት'],
   ownerHelp: ['everything, also owners', 'ሁሉንም፣ ባለቤቶችንም'],
   adminHelp: ['everything but money out and owners', 'ከሚወጣ ገንዘብና ከባለቤቶች በስተቀር ሁሉንም'],
   financeHelp: ['payments, money out, the bank account, reports', 'ክፍያዎች፣ የሚወጣ ገንዘብ፣ የባንክ ሂሳብ፣ ሪፖርቶች'],

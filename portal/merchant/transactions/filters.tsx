@@ -3,24 +3,15 @@ import { useState, type FormEvent } from 'react';
 import { TRANSACTION_THROUGH } from '../../../src/merchants/channels/channel.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { Button } from '../../ui/button.tsx';
-import { daysAgo, daysSinceMonday } from '../../ui/days.ts';
 import { TextField } from '../../ui/field.tsx';
 import type { Filter, FilterState } from '../../ui/filter-bar.tsx';
 import { ChoiceFilter, FilterChip } from '../../ui/filters.tsx';
+import { BIRR } from '../../ui/format.ts';
 import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { STATES } from '../../ui/transaction-state.tsx';
+import { daysOf, RANGE_FILTER } from '../day-ranges.ts';
 import { text } from './text.ts';
-
-/** Ranges of days that move with the calendar, by their name in the address: the days before today where it starts and ends. */
-const RANGES: Readonly<Record<string, { name: string; days: readonly [from: number, until: number] }>> = {
-  today: { name: text.today, days: [0, 0] },
-  yesterday: { name: text.yesterday, days: [1, 1] },
-  week: { name: text.thisWeek, days: [daysSinceMonday(), 0] },
-  '7d': { name: text.days7, days: [6, 0] },
-  '30d': { name: text.days30, days: [29, 0] },
-  '90d': { name: text.days90, days: [89, 0] },
-};
 
 const HELD = [
   ['true', text.onlyHeld],
@@ -42,11 +33,7 @@ const ORDERS = [
 /** Every filter of the list. */
 export const FILTERS: readonly Filter[] = [
   { kind: 'search', name: 'search', label: text.searchLabel },
-  {
-    kind: 'days',
-    preset: text.days30,
-    presets: Object.entries(RANGES).map(([range, { name }]) => [name, { range }] as const),
-  },
+  RANGE_FILTER,
   {
     kind: 'several',
     name: 'status',
@@ -62,10 +49,9 @@ export const FILTERS: readonly Filter[] = [
 ];
 
 /** The filter as the API takes it: the same for the rows, their totals and the export. */
-export function filterOf({ range = '', startDate, endDate, status = 'ALL', ...others }: Search) {
-  const days = startDate && endDate ? { startDate, endDate } : daysAgo(RANGES[range]?.days ?? [29, 0]);
-  const { minAmount, maxAmount, held, minAgeMinutes, ...plain } = others;
-  return { ...plain, minAmount, maxAmount, held, minAgeMinutes, ...days, status, currency: 'ETB' };
+export function filterOf(chosen: Search) {
+  const { range: _range, status = 'ALL', minAmount, maxAmount, held, minAgeMinutes, ...plain } = chosen;
+  return { ...plain, minAmount, maxAmount, held, minAgeMinutes, ...daysOf(chosen), status, currency: 'ETB' };
 }
 
 /** On a wide screen the heads of the columns are buttons. */
@@ -77,13 +63,13 @@ function Order({ search: { sort }, change }: FilterState) {
   );
 }
 
-const BIRR = /^\d{1,12}(\.\d{1,2})?$/;
+const AMOUNT = /^\d{1,12}(\.\d{1,2})?$/;
 type Amounts = { minAmount: string | undefined; maxAmount: string | undefined };
 
 function AmountFilter({ chosen: { minAmount, maxAmount }, change }: FilterState) {
   const isSet = minAmount !== undefined || maxAmount !== undefined;
   return (
-    <FilterChip name={text.amount} value={isSet ? `${minAmount ?? '0'} – ${maxAmount ?? '…'} ETB` : undefined}>
+    <FilterChip name={text.amount} value={isSet ? `${minAmount ?? '0'} – ${maxAmount ?? '…'} ${BIRR}` : undefined}>
       {(close) => (
         <AmountForm
           initial={{ minAmount, maxAmount }}
@@ -101,7 +87,7 @@ function AmountForm({ initial, onChange }: { initial: Amounts; onChange: (amount
   const [amounts, setAmounts] = useState(initial);
   const { minAmount, maxAmount } = amounts;
   const problemOf = (amount: string | undefined) =>
-    amount === undefined || BIRR.test(amount) ? undefined : text.wrongAmount;
+    amount === undefined || AMOUNT.test(amount) ? undefined : kit.wrongAmount;
   const isReversed = Number(minAmount ?? 0) > Number(maxAmount ?? Infinity);
   const isWrong = problemOf(minAmount) !== undefined || problemOf(maxAmount) !== undefined || isReversed;
   const submit = (event: FormEvent): void => {

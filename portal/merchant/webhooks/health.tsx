@@ -1,5 +1,6 @@
+import { useState } from 'react';
+
 import { lastDays } from '../../ui/days.ts';
-import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
@@ -11,33 +12,42 @@ const DAYS = 14;
 
 type Counts = WebhookStats['byDay'][number];
 
-/** The deliveries of the last days: a bar of each day beside its numbers. */
-export function Health() {
-  const stats = useRead('GET /api/checkout/webhooks/stats', { query: lastDays(DAYS) });
+/** The deliveries of a subscription in the last days, which are read once they are opened. */
+export function Health({ subscriptionId }: { subscriptionId: string }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <Panel title={text.health} actions={<span className="text-quiet">{text.healthHelp}</span>}>
-      <Loaded query={stats}>
-        {({ data: { byDay } }) => (
-          <List
-            label={text.health}
-            rows={byDay.toReversed()}
-            idOf={({ date }) => date}
-            columns={[
-              { header: text.day, cell: ({ date }) => <Day day={date} /> },
-              { header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
-              {
-                header: text.delivered,
-                align: 'end',
-                narrow: 'second',
-                cell: ({ delivered }) => formatCount(delivered),
-              },
-              { header: text.failed, align: 'end', narrow: 'none', cell: ({ failed }) => formatCount(failed) },
-              { header: text.other, align: 'end', narrow: 'none', cell: (day) => formatCount(othersOf(day)) },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Panel>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary className="text-brand">{text.health}</summary>
+      {isOpen && <Days subscriptionId={subscriptionId} />}
+    </details>
+  );
+}
+
+/** A bar of each day beside its numbers. */
+function Days({ subscriptionId }: { subscriptionId: string }) {
+  const stats = useRead('GET /api/checkout/webhooks/stats', { query: { ...lastDays(DAYS), subscriptionId } });
+  return (
+    <Loaded query={stats}>
+      {({ data: { byDay } }) => (
+        <List
+          label={text.health}
+          rows={byDay.toReversed()}
+          idOf={({ date }) => date}
+          columns={[
+            { header: text.day, cell: ({ date }) => <Day day={date} /> },
+            { header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
+            {
+              header: text.delivered,
+              align: 'end',
+              narrow: 'second',
+              cell: ({ delivered }) => formatCount(delivered),
+            },
+            { header: text.failed, align: 'end', narrow: 'none', cell: ({ failed }) => formatCount(failed) },
+            { header: text.other, align: 'end', narrow: 'none', cell: (day) => formatCount(othersOf(day)) },
+          ]}
+        />
+      )}
+    </Loaded>
   );
 }
 

@@ -8,7 +8,6 @@ import { useMember } from '../member.ts';
 import { useRead } from '../routes.ts';
 import { SecretOnce } from './dialogs.tsx';
 import { SubscriptionForm } from './form.tsx';
-import { Health } from './health.tsx';
 import { Receiver } from './receiver.tsx';
 import { SubscriptionCard } from './subscription.tsx';
 import { text } from './text.ts';
@@ -50,7 +49,6 @@ export function Webhooks() {
           }
         </Loaded>
         {environment === 'sandbox' && subscriptions.data && <Receiver subscriptions={subscriptions.data.data} />}
-        <Health />
       </div>
       {isCreating && <SubscriptionForm onClose={() => setCreating(false)} onSecret={setSecret} />}
       {secret !== null && <SecretOnce secret={secret} onClose={() => setSecret(null)} />}

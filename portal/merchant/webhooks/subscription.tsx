@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { amharicOf, ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -12,6 +13,7 @@ import type { Subscription } from '../routes.ts';
 import { ActiveSwitch } from './active-switch.tsx';
 import { DeleteDialog, RotateDialog } from './dialogs.tsx';
 import { SubscriptionForm } from './form.tsx';
+import { Health } from './health.tsx';
 import { TestEvent } from './test-event.tsx';
 import { text } from './text.ts';
 
@@ -44,6 +46,7 @@ export function SubscriptionCard({ subscription, onSecret }: Props) {
           </li>
         ))}
       </ul>
+      <Health subscriptionId={subscriptionId} />
       <div className="mt-auto flex flex-wrap gap-2">
         <Link to="/events" search={{ subscriptionId }} className={buttonStyle()}>
           {text.toEvents}
@@ -71,7 +74,8 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
     <>
       {health.state === 'FAILING' && lastFailure && (
         <Note tone="bad">
-          {text.lastFailure}: {lastFailure.message} <Time at={lastFailure.at} />
+          {text.lastFailure}: <ApiText text={lastFailure.message} amharic={amharicOf(lastFailure.code)} />{' '}
+          <Time at={lastFailure.at} />
         </Note>
       )}
       <Facts

@@ -1,6 +1,8 @@
-import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 
 import { adviceOf } from '../../ui/advice.ts';
+import { amharicOf, ApiText } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
@@ -31,19 +33,30 @@ export function TestEvent({ subscription: { subscriptionId, active } }: { subscr
   );
 }
 
-/** The first attempt of an event, once there is one. */
+/** The first attempt of an event, once it has ended. */
 function Answer({ eventId }: { eventId: string }) {
   const endpoint = 'GET /api/checkout/webhooks/events/:eventId/logs';
+  const client = useQueryClient();
   const [isDone, setDone] = useState(false);
   const log = useRead(endpoint, { params: { eventId } }, { everyMs: !isDone && LOOK_EVERY_MS });
   const attempt = log.data?.data[0];
-  if (attempt && !isDone) setDone(true);
-  if (!attempt) return <p role="status">{text.testSending}</p>;
+  if (typeof attempt?.durationMs === 'number' && !isDone) setDone(true);
+  useEffect(() => {
+    // The answer has changed the health of the subscription.
+    if (isDone) void client.invalidateQueries({ queryKey: ['GET /api/checkout/webhooks/subscriptions'] });
+  }, [client, isDone]);
+  if (!attempt || !isDone) return <p role="status">{text.testSending}</p>;
   const { httpStatus, durationMs, failure, responseExcerpt } = attempt;
   return (
     <div role="status" className="flex flex-col gap-2">
       <Note tone={failure ? 'bad' : 'good'}>
-        {failure ? `${text.testBad} ${failure.message}` : text.testGood(httpStatus ?? 0, durationMs ?? 0)}
+        {failure ? (
+          <>
+            {text.testBad} <ApiText text={failure.message} amharic={amharicOf(failure.code)} />
+          </>
+        ) : (
+          text.testGood(httpStatus ?? 0, durationMs ?? 0)
+        )}
       </Note>
       {failure && <p>{adviceOf(failure.code, httpStatus)}</p>}
       {responseExcerpt && <CodeBlock value={responseExcerpt} name={text.testAnswer} />}

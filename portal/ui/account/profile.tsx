@@ -3,7 +3,9 @@ import { useState } from 'react';
 import { CallFailure } from '../call.ts';
 import { Choice, TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
+import { text as frame } from '../frame-text.ts';
 import { catalogue, changeLanguage, LANGUAGES, type Language } from '../language.ts';
+import { Page } from '../page.tsx';
 import { text as kit } from '../text.ts';
 import { useChange, type Me } from './routes.ts';
 
@@ -28,9 +30,21 @@ const CALENDARS = (['gregorian', 'ethiopic', 'both'] as const).map((calendar) =>
 
 const CLOCKS = (['24h', '12h', 'ethiopian'] as const).map((clock) => [clock, text[clock]] as const);
 
+type User = Omit<Me['user'], 'userId'>;
+
+/** The page of the person whom `usePerson` returns. */
+export const profilePage = (usePerson: () => { user: User }) =>
+  function ProfilePage() {
+    return (
+      <Page title={frame.profile}>
+        <Profile user={usePerson().user} />
+      </Page>
+    );
+  };
+
 /** The person's name, and the language, calendar and clock of the pages. */
-export function Profile({ user }: { user: Omit<Me['user'], 'userId'> }) {
-  const [values, setValues] = useState<Pick<Me['user'], 'name' | 'language' | 'calendar' | 'clock'>>({
+function Profile({ user }: { user: User }) {
+  const [values, setValues] = useState<Omit<User, 'email'>>({
     name: user.name,
     language: user.language,
     calendar: user.calendar,

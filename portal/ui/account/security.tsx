@@ -4,6 +4,8 @@ import { CallFailure } from '../call.ts';
 import { Panel } from '../facts.tsx';
 import { TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
+import { text as frame } from '../frame-text.ts';
+import { Page } from '../page.tsx';
 import { text as kit } from '../text.ts';
 import { toast } from '../toast.tsx';
 import { Passkeys } from './passkeys.tsx';
@@ -13,18 +15,20 @@ import { text } from './text.ts';
 import { TwoFactor } from './two-factor.tsx';
 
 /** The security of the person's own account. */
-export function Security() {
+export function SecurityPage() {
   return (
-    <div className="grid items-start gap-4 xl:grid-cols-2">
-      <TwoFactor />
-      <Password />
-      <div className="xl:col-span-2">
-        <Passkeys />
+    <Page title={frame.security}>
+      <div className="grid items-start gap-4 xl:grid-cols-2">
+        <TwoFactor />
+        <Password />
+        <div className="xl:col-span-2">
+          <Passkeys />
+        </div>
+        <div className="xl:col-span-2">
+          <Sessions />
+        </div>
       </div>
-      <div className="xl:col-span-2">
-        <Sessions />
-      </div>
-    </div>
+    </Page>
   );
 }
 

@@ -15,6 +15,7 @@ export const text = catalogue({
   count: (count: number) => [formatCount(count), formatCount(count)],
   turnOn: ['Turn on', 'አብራ'],
   turnOff: ['Turn off', 'አጥፋ'],
+  isOff: ['Two-factor authentication is off.', 'ሁለት ደረጃ ማረጋገጫ ጠፍቷል።'],
   turnOffTitle: ['Turn two-factor authentication off?', 'ሁለት ደረጃ ማረጋገጫን ያጥፉ?'],
   turnOffHelp: [
     'Then the password alone opens your account, your passkeys are removed, and roles that need it lose live.',

@@ -8,15 +8,12 @@ import { Dialog } from '../dialog.tsx';
 import { Facts, Panel } from '../facts.tsx';
 import { Failed, Loaded } from '../feedback.tsx';
 import { TextField } from '../field.tsx';
-import { FormDialog, SecretDialog } from '../form.tsx';
+import { FormDialog, QuestionDialog, SecretDialog } from '../form.tsx';
 import { QrCode } from '../qr-code.tsx';
 import { CodeForm } from '../step-up-dialog.tsx';
 import { Time } from '../time.tsx';
 import { useChange, useRead } from './routes.ts';
 import { text } from './text.ts';
-
-/** Reads again what the person may do. */
-const reload = (): void => location.reload();
 
 /** Two-factor authentication: on with a code of the app, its recovery codes, and off again. */
 export function TwoFactor() {
@@ -69,7 +66,10 @@ export function TwoFactor() {
           name={text.codes}
           secret={codes.join('\n')}
           stored={text.stored}
-          onClose={reload}
+          onClose={() => {
+            setCodes(null);
+            setTurning(null);
+          }}
         />
       )}
     </Panel>
@@ -124,15 +124,16 @@ function EnterCode({ secret, uri, onClose, onCodes }: TurnOnProps & { secret: st
 function TurnOff({ onClose }: { onClose: () => void }) {
   const off = useChange('POST /api/portal/security/two-factor/off');
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.turnOffTitle}
       action={text.turnOff}
       kind="danger"
       change={off}
-      onSubmit={() => off.mutate({}, { onSuccess: reload })}
+      input={{}}
+      done={text.isOff}
       onClose={onClose}
     >
       <p>{text.turnOffHelp}</p>
-    </FormDialog>
+    </QuestionDialog>
   );
 }

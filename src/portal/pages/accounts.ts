@@ -16,7 +16,7 @@ import { enqueueMail } from '../../outbox/mail.ts';
 import { signUpMail } from '../mails.ts';
 import { field, problem, sendPage } from './layout.ts';
 import { emailOf, isEmail, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
-import { beginSession, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
+import { beginSession, seeOther, SIGN_IN_PATH, signInPath, type PageDeps } from './session.ts';
 import { textsFor } from './translations.ts';
 
 const SIGN_UP_PATH = '/sign-up';
@@ -95,7 +95,7 @@ export function sendNewAccount(ctx: Context, { path, token, wrong, more = null }
       ${more} ${passwordField(ctx)}
       <button>${texts.createAccount}</button>
     </form>`;
-  sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.signUp, body });
+  sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.signUp, body, query: { token } });
 }
 
 async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
@@ -191,9 +191,9 @@ async function sendInvitation(
     <button>${texts.accept}</button>
   </form>`;
   const signIn = html`<p>${texts.signInToAccept}</p>
-    <p><a href="${SIGN_IN_PATH}?${new URLSearchParams({ next }).toString()}">${texts.signIn}</a></p>`;
+    <p><a href="${signInPath(next)}">${texts.signIn}</a></p>`;
   const body = html`${problem(wrong)}${about}${existing && !isSignedIn ? signIn : form}`;
-  sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.invitation, body });
+  sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.invitation, body, query: { token } });
 }
 
 /** The field of a person's name, which keeps what was typed. */

@@ -12,7 +12,7 @@ import { html, type Html } from '../../lib/html.ts';
 import { sendNewAccount } from './accounts.ts';
 import { field, problem, sendPage } from './layout.ts';
 import { passwordProblem, sendOutdated } from './parts.ts';
-import { beginSession, localPath, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
+import { beginSession, localPath, seeOther, SIGN_IN_PATH, signInPath, startAgain, type PageDeps } from './session.ts';
 import { textsFor } from './translations.ts';
 
 const SET_UP_PATH = '/two-factor/set-up';
@@ -41,7 +41,7 @@ export async function startEnrolment(
 
 /** The pages on which an operator sets up an authenticator app. */
 export function addEnrolment(router: Router, deps: PageDeps): void {
-  router.get(SET_UP_PATH, (ctx) => seeOther(ctx, SIGN_IN_PATH));
+  router.get(SET_UP_PATH, startAgain);
 
   router.post(SET_UP_PATH, async (ctx) => {
     const form = await readOwnForm(ctx, deps.site.url);
@@ -49,7 +49,7 @@ export function addEnrolment(router: Router, deps: PageDeps): void {
     const at = deps.clock();
     const presented = { purpose: 'console-second-factor', token, at } as const;
     const found = await findToken(deps.db, presented);
-    if (!found?.userId) return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next }).toString()}`);
+    if (!found?.userId) return seeOther(ctx, signInPath(next));
     const { userId } = found;
     let recoveryCodes: string[] = [];
     const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
@@ -82,7 +82,7 @@ function sendSetUp(ctx: Context, { app, token, next, isWrong = false }: SetUp): 
       <button>${texts.turnOn}</button>
     </form>
     ${isWrong ? again : null}`;
-  sendPage(ctx, { status: isWrong ? 401 : 200, title: texts.setUpApp, body });
+  sendPage(ctx, { status: isWrong ? 401 : 200, title: texts.setUpApp, body, query: { next } });
 }
 
 /** The invitation of an operator without an account: sets the password, and leads on to the authenticator app. */

@@ -27,22 +27,29 @@ export const CONSOLE_HEADERS = { ...PAGE_HEADERS, 'Content-Security-Policy': `${
 
 export const STYLE_PATH = '/sign-in.css';
 
-type Page = { status?: number; title: string; body: Html; isWide?: boolean };
+type Page = {
+  status?: number;
+  title: string;
+  body: Html;
+  isWide?: boolean;
+  /** The parameters with which the page is read again in the other language; by default those of its address. */
+  query?: Record<string, string>;
+};
 
 /** Whether a page is of the operators' console, as its router has noted. */
 export const isConsole = ({ state }: Context): boolean => (state as { audience?: Audience }).audience === 'console';
 
 /** Sends a page in the language of the visitor. */
-export function sendPage(ctx: Context, { status = 200, title, body, isWide = false }: Page): void {
+export function sendPage(ctx: Context, { status = 200, title, body, isWide = false, query }: Page): void {
   const language = languageOf(ctx);
   const other = language === 'en' ? 'am' : 'en';
-  const query = new URLSearchParams({ ...ctx.query, lang: other });
+  const inOther = new URLSearchParams({ ...ctx.query, ...query, lang: other });
   const texts = textsFor(ctx);
-  // The address of a form's result does not lead to that result again.
+  // The address of a form's result does not lead to that result again, unless the page has given its parameters.
   const otherLanguage =
-    ctx.method === 'POST'
+    ctx.method === 'POST' && query === undefined
       ? null
-      : html`<a href="?${query.toString()}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>`;
+      : html`<a href="?${inOther.toString()}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>`;
   const name = isConsole(ctx) ? `Meskot · ${texts.console}` : 'Meskot';
   ctx.status = status;
   ctx.set(PAGE_HEADERS);

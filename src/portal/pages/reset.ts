@@ -81,5 +81,5 @@ function sendResetForm(ctx: Context, { token, wrong }: { token: string; wrong?: 
       ${passwordField(ctx)}
       <button>${texts.setPassword}</button>
     </form>`;
-  sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.newPassword, body });
+  sendPage(ctx, { status: wrong === undefined ? 200 : 400, title: texts.newPassword, body, query: { token } });
 }

@@ -12,7 +12,7 @@ import { addEnrolment, addOperatorInvitation } from './enrolment.ts';
 import { CONSOLE_HEADERS, PAGE_HEADERS, problem, sendPage, STYLE_PATH } from './layout.ts';
 import { addReset } from './reset.ts';
 import { SCRIPT, SCRIPT_PATH } from './script.ts';
-import { seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
+import { seeOther, SIGN_IN_PATH, signInPath, type PageDeps } from './session.ts';
 import { addSignIn } from './sign-in.ts';
 import { STYLE } from './style.ts';
 import { textsFor } from './translations.ts';
@@ -101,7 +101,7 @@ export function createPages(deps: PageDeps, pages: Middleware = noPages): Router
   const router = new Router({ sensitive: true });
   router.get(NOT_OF_THE_API, async (ctx) => {
     if (ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
-      return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next: ctx.url }).toString()}`);
+      return seeOther(ctx, signInPath(ctx.url));
     }
     const { audience } = deps.site;
     Object.assign(ctx.state, { audience });

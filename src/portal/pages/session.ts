@@ -26,6 +26,9 @@ export type PageDeps = {
 
 export const SIGN_IN_PATH = '/sign-in';
 
+/** The sign-in, which leads on to a path of this site. */
+export const signInPath = (next: string): string => `${SIGN_IN_PATH}?${new URLSearchParams({ next }).toString()}`;
+
 /** Whether a person may sign in here: at the console, active operators. */
 export async function mayEnter({ db, site }: Pick<PageDeps, 'db' | 'site'>, { email }: User): Promise<boolean> {
   return site.audience === 'portal' || (await findActiveOperator(db, email)) !== undefined;
@@ -64,3 +67,6 @@ export function seeOther(ctx: Context, path: string): void {
   ctx.redirect(path);
   ctx.status = 303;
 }
+
+/** Answers a reader of a page that only a form leads to: with the sign-in, which it belongs to. */
+export const startAgain = (ctx: Context): void => seeOther(ctx, signInPath(localPath(ctx.query['next'])));

@@ -12,7 +12,16 @@ import { PasskeySignature } from '../schema.ts';
 import { startEnrolment } from './enrolment.ts';
 import { field, isConsole, problem, sendPage } from './layout.ts';
 import { emailOf } from './parts.ts';
-import { beginSession, localPath, mayEnter, seeOther, SIGN_IN_PATH, type PageDeps } from './session.ts';
+import {
+  beginSession,
+  localPath,
+  mayEnter,
+  seeOther,
+  SIGN_IN_PATH,
+  signInPath,
+  startAgain,
+  type PageDeps,
+} from './session.ts';
 import { textsFor } from './translations.ts';
 
 const TWO_FACTOR_PATH = '/two-factor';
@@ -61,7 +70,7 @@ const secondFactorOf = ({ site }: PageDeps) =>
 
 /** The second step of a sign-in: a code. The token of the form shows that the password was right a short time ago. */
 function addSecondStep(router: Router, deps: PageDeps): void {
-  router.get(TWO_FACTOR_PATH, (ctx) => seeOther(ctx, SIGN_IN_PATH));
+  router.get(TWO_FACTOR_PATH, startAgain);
 
   router.post(TWO_FACTOR_PATH, async (ctx) => {
     const form = await readOwnForm(ctx, deps.site.url);
@@ -69,7 +78,7 @@ function addSecondStep(router: Router, deps: PageDeps): void {
     const at = deps.clock();
     const presented = { purpose: secondFactorOf(deps), token, at };
     const found = await findToken(deps.db, presented);
-    if (!found?.userId) return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next }).toString()}`);
+    if (!found?.userId) return seeOther(ctx, signInPath(next));
     const { userId } = found;
     const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
       const accepted = await acceptSecondFactor(trx, deps.keyRing, { user, code, at });
@@ -121,7 +130,7 @@ function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: Seco
       <p class="quiet">${texts.codeHint}</p>
       <button>${texts.signIn}</button>
     </form>`;
-  sendPage(ctx, { status, title: texts.secondStep, body });
+  sendPage(ctx, { status, title: texts.secondStep, body, query: { next } });
 }
 
 type SignIn = { next: string; email?: string; status?: number; wrong?: string };
@@ -142,5 +151,5 @@ function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: Sig
       <p class="bad" role="alert" hidden>${texts.noPasskey}</p>
     </form>
     <p class="quiet"><a href="/forgot">${texts.forgot}</a>${isConsole(ctx) ? null : signUp}</p>`;
-  sendPage(ctx, { status, title: texts.signIn, body });
+  sendPage(ctx, { status, title: texts.signIn, body, query: { next } });
 }

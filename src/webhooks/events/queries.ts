@@ -168,15 +168,18 @@ const NONE = {
   successRate: null,
 } as z.output<typeof Counts>;
 
+type StatsScope = MerchantScope & { subscriptionId?: string | undefined };
+
 /**
- * Statistics of the deliveries created in a range of days. Times in milliseconds; rates 0 … 1, null without a denominator.
- * Dead letters are all open ones, regardless of the range.
+ * Statistics of the deliveries created in a range of days, to one subscription if it is given. Times in milliseconds; rates
+ * 0 … 1, null without a denominator. Dead letters are all open ones, regardless of the range.
  */
-export async function readStats(db: Queryable, scope: MerchantScope, range: DayRange): Promise<z.input<typeof Stats>> {
+export async function readStats(db: Queryable, scope: StatsScope, range: DayRange): Promise<z.input<typeof Stats>> {
   const bindings = { ...scope, ...range };
-  const groups = await rows<Group>(db, COUNTS, bindings);
-  const failures = await rows<{ code: string; count: number }>(db, FAILURES, bindings);
-  const totals = await first<Totals>(db, TOTALS, bindings);
+  const isCounted = scope.subscriptionId === undefined ? '' : 'AND d.subscription_id = :subscriptionId';
+  const groups = await rows<Group>(db, countsSql(isCounted), bindings);
+  const failures = await rows<{ code: string; count: number }>(db, failuresSql(isCounted), bindings);
+  const totals = await first<Totals>(db, totalsSql(isCounted), bindings);
   const { events, open, oldestAt, firstAttemptSuccessRate, ...latencyMs } = totals as Totals;
   const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by);
   return {
@@ -192,12 +195,12 @@ export async function readStats(db: Queryable, scope: MerchantScope, range: DayR
 
 const IN_RANGE = inScopeAndRange('d');
 
-/** All groupings in one pass over the range. */
-const COUNTS = `
+/** All groupings in one pass over the range. `isCounted`: a further condition of deliveries `d`, as in the others. */
+const countsSql = (isCounted: string): string => `
   WITH counted AS (
     SELECT d.event, d.subscription_id, CAST(CAST(d.created_at AT TIME ZONE interval '3 hours' AS date) AS text) AS date,
            d.status, d.attempts
-    FROM webhook_delivery d WHERE ${IN_RANGE}
+    FROM webhook_delivery d WHERE ${IN_RANGE} ${isCounted}
   ), grouped AS (
     SELECT CASE WHEN grouping(event) = 0 THEN 'event' WHEN grouping(subscription_id) = 0 THEN 'subscription'
                 WHEN grouping(date) = 0 THEN 'day' ELSE 'all' END AS by,
@@ -214,18 +217,19 @@ const COUNTS = `
   FROM grouped g LEFT JOIN webhook_subscription s ON s.id = g.subscription_id
   ORDER BY g.by, g.event, g.subscription_id`;
 
-const FAILURES = `
+const failuresSql = (isCounted: string): string => `
   SELECT a.failure ->> 'code' AS code, CAST(count(*) AS integer) AS count
   FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.failure IS NOT NULL
-  WHERE ${IN_RANGE}
+  WHERE ${IN_RANGE} ${isCounted}
   GROUP BY 1 ORDER BY 2 DESC, 1`;
 
 type Latency = z.output<typeof Stats>['totals']['latencyMs'];
 type Totals = Latency & { firstAttemptSuccessRate: number | null; events: number; open: number; oldestAt: Date | null };
 
-const TOTALS = `
+const totalsSql = (isCounted: string): string => `
   SELECT attempts.*, dead_letters.*,
-         (SELECT CAST(count(*) AS integer) FROM webhook_event d WHERE ${IN_RANGE}) AS events
+         (SELECT CAST(count(*) AS integer) FROM webhook_event e WHERE ${inScopeAndRange('e')}
+            ${isCounted && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.event_id = e.id ${isCounted})`}) AS events
   FROM (
     SELECT CAST(count(*) FILTER (WHERE a.sequence = 1 AND a.failure IS NULL) AS float8)
              / nullif(count(*) FILTER (WHERE a.sequence = 1), 0) AS first_attempt_success_rate,
@@ -236,11 +240,12 @@ const TOTALS = `
              )
              .join(', ')}
     FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
-    WHERE ${IN_RANGE}
+    WHERE ${IN_RANGE} ${isCounted}
   ) attempts, (
     SELECT CAST(count(*) AS integer) AS open, min(l.opened_at) AS oldest_at
     FROM webhook_dead_letter l
     WHERE l.merchant_id = :merchantId AND l.environment = :environment AND l.closed_at IS NULL
+      ${isCounted && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.id = l.delivery_id ${isCounted})`}
   ) dead_letters`;
 
 /** The days of a range, as the caller writes them. */

@@ -96,14 +96,18 @@ function overviews({ db, clock, catalogue }: EventDeps): Route[] {
       ...reading,
       operationId: 'getWebhookStats',
       summary: 'Delivery statistics of a range of days',
-      description: 'Counts deliveries by the day of their creation. Without dates, the last 30 days.',
+      description:
+        'Counts deliveries by the day of their creation: of one subscription where `subscriptionId` is given. Without dates, the last 30 days.',
       rateLimit: 'list',
       query: schema.StatsQuery,
       responses: { 200: schema.Stats },
       errors: ['NOT_FOUND'],
       handle: async ({ caller, query }) => {
         const scope = narrowedScope(caller, query.merchantId);
-        return { message: 'Delivery statistics', data: await readStats(db, scope, readDayRange(query, clock())) };
+        return {
+          message: 'Delivery statistics',
+          data: await readStats(db, { ...scope, subscriptionId: query.subscriptionId }, readDayRange(query, clock())),
+        };
       },
     }),
     readRoute(`GET ${PATH}/event-types`, {

@@ -36,7 +36,7 @@ export const EventListQuery = z.strictObject({
   ...pageQuery,
 });
 export const EventQuery = z.strictObject(include);
-export const StatsQuery = z.strictObject({ ...narrowing, ...days });
+export const StatsQuery = z.strictObject({ ...narrowing, ...days, subscriptionId: id.optional() });
 
 export const Failure = z.object({ code: z.string(), message: z.string() });
 
