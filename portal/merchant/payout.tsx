@@ -1,24 +1,21 @@
 import { Link } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
 
-import { Note, type Tone } from '../ui/badge.tsx';
+import type { Tone } from '../ui/badge.tsx';
 import { buttonStyle } from '../ui/button.tsx';
 import { DialogButton } from '../ui/dialog-button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Section } from '../ui/facts.tsx';
 import { Loaded } from '../ui/feedback.tsx';
-import { FormDialog } from '../ui/form.tsx';
+import { QuestionDialog } from '../ui/form.tsx';
 import { birr } from '../ui/format.ts';
 import { Timeline } from '../ui/timeline.tsx';
-import { toast } from '../ui/toast.tsx';
 import { useMember } from './member.ts';
 import { text } from './quote.tsx';
 
 type Payout = {
   requestId: string;
   amount: number;
-  pendingReason?: string | null | undefined;
-  failure?: { message: string } | null | undefined;
   timeline: readonly { at: string; kind: string }[];
 };
 
@@ -29,6 +26,8 @@ type Props<Detail> = {
   kinds: Readonly<Record<string, string>>;
   tones: Readonly<Record<string, Tone>>;
   state: (detail: Detail) => ReactNode;
+  /** Why it is not paid. */
+  notes: (detail: Detail) => ReactNode;
   actions: (detail: Detail) => ReactNode;
   facts: (detail: Detail) => ReactNode;
   onClose: () => void;
@@ -46,8 +45,7 @@ export function PayoutDrawer<Detail extends Payout>({ id, query, kinds, tones, o
               <span className="text-2xl font-semibold tabular-nums">{birr(data.amount)}</span>
               {parts.state(data)}
             </div>
-            {data.pendingReason && <Note tone="info">{data.pendingReason}</Note>}
-            {data.failure && <Note tone="bad">{data.failure.message}</Note>}
+            {parts.notes(data)}
             <div className="flex flex-wrap gap-2">
               <Link to="/balance" search={{ resourceId: id }} className={buttonStyle()}>
                 {text.entries}
@@ -76,13 +74,7 @@ export function PayoutDrawer<Detail extends Payout>({ id, query, kinds, tones, o
 type CancelProps<Input> = {
   text: { cancel: string; cancelQuestion: string; cancelled: string };
   permission: string;
-  change: {
-    error: unknown;
-    isPending: boolean;
-    mutate: (input: Input, options: { onSuccess: () => void }) => void;
-  };
-  input: Input;
-};
+} & Pick<ComponentProps<typeof QuestionDialog<Input>>, 'change' | 'input'>;
 
 /** Cancels a withdrawal or settlement after a question. */
 export function CancelPayout<Input>({ text: own, permission, change, input }: CancelProps<Input>) {
@@ -90,17 +82,18 @@ export function CancelPayout<Input>({ text: own, permission, change, input }: Ca
   return (
     <DialogButton kind="danger" label={own.cancel} whyNot={whyNot(permission)}>
       {(close) => (
-        <FormDialog
+        <QuestionDialog
           title={own.cancel}
           action={own.cancel}
           kind="danger"
           cancel={text.keep}
           change={change}
-          onSubmit={() => change.mutate(input, { onSuccess: () => (close(), toast(own.cancelled)) })}
+          input={input}
+          done={own.cancelled}
           onClose={close}
         >
           <p>{own.cancelQuestion}</p>
-        </FormDialog>
+        </QuestionDialog>
       )}
     </DialogButton>
   );

@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 
+import { Issue } from '../ui/api-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
 import { focusFirst } from '../ui/dialog.tsx';
@@ -62,9 +63,11 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
   const fields = fieldsOf(command);
   const failure = change.error instanceof CallFailure ? change.error : null;
   const issues = failure?.details ?? [];
-  const issueOf = ({ name }: CommandField): string | undefined =>
-    issues.find(({ field }) => field === name || field.endsWith(`.${name}`))?.issue;
-  const isBeside = issues.length > 0 && fields.filter(issueOf).length === issues.length;
+  const issueOf = ({ name }: CommandField): ReactNode => {
+    const issue = issues.find(({ field }) => field === name || field.endsWith(`.${name}`))?.issue;
+    return issue && <Issue issue={issue} />;
+  };
+  const isBeside = issues.length > 0 && fields.filter((field) => issueOf(field) !== undefined).length === issues.length;
   const problems = Object.fromEntries(fields.map((field) => [field.name, problemOf(field, values[field.name] ?? '')]));
   const submit = (): void => {
     setTried(true);
@@ -87,11 +90,10 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
       onClose={onClose}
     >
       {command.help !== undefined && <p className="text-quiet">{command.help}</p>}
-      {fields.map((field, index) => (
+      {fields.map((field) => (
         <FieldOf
           key={field.name}
           field={field}
-          isFirst={index === 0}
           value={values[field.name] ?? ''}
           error={issueOf(field) ?? (isTried ? problems[field.name] : undefined)}
           onChange={(value) => setValues({ ...values, [field.name]: value })}
@@ -138,15 +140,14 @@ function typedFields(fields: readonly CommandField[], values: Values): object {
 
 type FieldOfProps = {
   field: CommandField;
-  isFirst: boolean;
   value: string;
-  error: string | undefined;
+  error: ReactNode;
   onChange: (value: string) => void;
 };
 
 const INPUT_TYPES: Readonly<Record<string, string>> = { day: 'date', instant: 'datetime-local' };
 
-function FieldOf({ field, isFirst, value, error, onChange }: FieldOfProps) {
+function FieldOf({ field, value, error, onChange }: FieldOfProps) {
   const { label, hint, isRequired = false } = field;
   if (field.kind === 'check') {
     return <Check label={label} isChecked={value === 'true'} onChange={(isOn) => onChange(String(isOn))} />;
@@ -164,7 +165,6 @@ function FieldOf({ field, isFirst, value, error, onChange }: FieldOfProps) {
   return (
     <TextField
       {...common}
-      {...(isFirst && { ref: focusFirst })}
       type={INPUT_TYPES[field.kind] ?? 'text'}
       {...(field.kind === 'birr' && { inputMode: 'decimal' })}
       maxLength={500}

@@ -87,7 +87,7 @@ export function RecordFacts({ record }: { record: Readonly<Record<string, unknow
   const known = Object.entries(record).filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (known.length === 0) return null;
   return (
-    <ul className="flex flex-col gap-0.5">
+    <ul lang="en" className="flex flex-col gap-0.5">
       {known.map(([name, value]) => (
         <li key={name}>
           <code className="font-mono text-xs text-quiet">{name}</code> {valueText(value)}

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 
 import type { Attempt as AttemptSchema } from '../../src/webhooks/events/schema.ts';
 import { adviceOf } from './advice.ts';
+import { amharicOf, ApiText } from './api-text.tsx';
 import { Badge } from './badge.tsx';
 import { CodeBlock } from './copy.tsx';
 import { text } from './delivery-text.ts';
@@ -51,7 +52,7 @@ function AttemptPart({ attempt, eventId, adviceTitle }: PartProps) {
       {reason !== null && <p className="text-quiet">{text.because(reason)}</p>}
       {failure && (
         <p>
-          <span lang="en">{failure.message}</span>{' '}
+          <ApiText text={failure.message} amharic={amharicOf(failure.code)} />{' '}
           <span className="text-quiet">
             {adviceTitle}: {adviceOf(failure.code, httpStatus)}
           </span>

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
+import { amharicOf, ApiText, InEnglish } from './api-text.tsx';
 import { Note } from './badge.tsx';
 import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
-import { amharicOf } from './error-text.ts';
 import { language } from './language.ts';
 import { text } from './text.ts';
 
@@ -37,20 +37,15 @@ export function failureText(error: unknown): string {
   return `${amharicOf(error.code) ?? text.failed} ${fields}`.trim();
 }
 
-/** The API's English sentence, for pages of another language. */
-const detailOf = (error: unknown): string | null =>
-  language !== 'en' && error instanceof CallFailure && error.message !== '' ? error.message : null;
-
-/** A message of the API; on pages of another language what its code means, with the English sentence below. */
+/** A message of the API by its code. */
 export function ApiMessage({ code, message }: { code: string; message: string }) {
-  const meaning = language === 'en' ? undefined : amharicOf(code);
-  if (meaning === undefined) return message;
+  const amharic = amharicOf(code);
   return (
     <>
-      <p>{meaning}</p>
-      <p lang="en" className="text-xs">
-        {message}
+      <p>
+        <ApiText text={message} amharic={amharic} />
       </p>
+      {amharic !== undefined && <InEnglish text={message} />}
     </>
   );
 }
@@ -58,7 +53,6 @@ export function ApiMessage({ code, message }: { code: string; message: string })
 /** What failed, the id for support, and a way to repeat it. */
 export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
   const requestId = error instanceof CallFailure ? error.requestId : null;
-  const detail = detailOf(error);
   return (
     <div role="alert">
       <Note tone="bad">
@@ -72,11 +66,7 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
                 {text.requestId}: <code className="font-mono">{requestId}</code>
               </p>
             )}
-            {detail !== null && (
-              <p lang="en" className="text-xs">
-                {detail}
-              </p>
-            )}
+            {error instanceof CallFailure && <InEnglish text={error.message} />}
           </div>
           {retry && (
             <Button onClick={retry} className="text-ink">

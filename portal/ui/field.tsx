@@ -7,7 +7,7 @@ type FieldProps = {
   /** A sentence below the label. */
   hint?: ReactNode;
   /** What is wrong with its value. */
-  error?: string | undefined;
+  error?: ReactNode;
   isRequired?: boolean;
 };
 
@@ -143,7 +143,7 @@ type SwitchProps = {
   onChange: (isOn: boolean) => void;
 };
 
-/** A slider between off and on. One that cannot be used says why. */
+/** A slider between off and on. The reason of one that cannot be used stands below it. */
 export function Switch({ label, isOn, isBusy = false, whyNot, reasonId, onChange }: SwitchProps) {
   const ownReasonId = useId();
   return (

@@ -46,6 +46,8 @@ export const text = catalogue({
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
   required: ['required', 'ያስፈልጋል'],
   fillIn: ['Fill this in.', 'ይህን ይሙሉ።'],
+  wrongAmount: ['An amount in birr: 100 or 99.50', 'መጠን በብር፦ 100 ወይም 99.50'],
+  inEnglish: ['In English', 'በእንግሊዝኛ'],
   notAccepted: ['This value is not accepted', 'ይህ ዋጋ ተቀባይነት የለውም'],
   calendar: ['Calendar', 'የቀን መቁጠሪያ'],
   gregorian: ['Gregorian', 'ጎርጎርዮሳዊ'],

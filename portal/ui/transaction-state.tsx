@@ -1,6 +1,6 @@
 import type { TransactionStatus } from '../../src/payments/states.ts';
 import type { TimelineKind } from '../../src/payments/timeline.ts';
-import type { ProviderFailure } from '../../src/providers/provider.ts';
+import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { Badge, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
 
@@ -13,18 +13,19 @@ export const STATES: Record<TransactionStatus, string> = catalogue({
   EXPIRED: ['Expired', 'ጊዜው አልፏል'],
 });
 
-const FAILURES: Record<ProviderFailure['code'], string> = catalogue({
+const FAILURES: Record<PayoutFailure['code'], string> = catalogue({
   DECLINED: ['The provider declined the payment.', 'አቅራቢው ክፍያውን አልተቀበለም።'],
   INSUFFICIENT_FUNDS: ['The account has too little money.', 'በሂሳቡ ያለው ገንዘብ አይበቃም።'],
   CANCELLED_BY_CUSTOMER: ['The customer cancelled the payment.', 'ደንበኛው ክፍያውን ሰርዟል።'],
   TIMED_OUT: ['The payment was not confirmed in time.', 'ክፍያው በጊዜው አልተረጋገጠም።'],
   INVALID_PAYER: ['The provider does not know this phone number.', 'አቅራቢው ይህን ስልክ ቁጥር አያውቀውም።'],
   REJECTED: ['The provider rejected the request.', 'አቅራቢው ጥያቄውን አልተቀበለም።'],
+  INVALID_PAYEE: ['The provider does not know this phone or account.', 'አቅራቢው ይህን ስልክ ወይም ሂሳብ አያውቀውም።'],
 });
 
-/** Why a payment failed, in a sentence; the code itself where it has none. */
-export const paymentFailure = (code: string): string =>
-  code in FAILURES ? FAILURES[code as ProviderFailure['code']] : code;
+/** Why a payment or payout failed, in a sentence; undefined: the code is unknown. */
+export const providerFailure = (code: string): string | undefined =>
+  code in FAILURES ? FAILURES[code as PayoutFailure['code']] : undefined;
 
 /** The entries of the timeline. */
 export const KINDS: Record<TimelineKind, string> = catalogue({

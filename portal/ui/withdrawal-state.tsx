@@ -28,6 +28,15 @@ export const STATES = catalogue({
   COMPLETED: ['Completed', 'ተጠናቋል'],
 });
 
+/** Why a pending withdrawal is not paid yet, by its stage. */
+export const PENDING_REASONS: Record<Exclude<WithdrawalStage, 'COMPLETED'>, string> = catalogue({
+  AWAITING_CONFIRMATION: ['Another person has to confirm it here.', 'ሌላ ሰው እዚህ ማረጋገጥ አለበት።'],
+  CREATED: ['It is about to be sent to the provider.', 'ወደ አቅራቢው ሊላክ ነው።'],
+  UNDER_REVIEW: ['It is being reviewed before it is sent.', 'ከመላኩ በፊት እየተመረመረ ነው።'],
+  SUBMITTED: ['The provider has it and has not paid it yet.', 'አቅራቢው ተቀብሎታል፣ ገና አልከፈለም።'],
+  UNKNOWN: ['The provider does not know the outcome yet; it is queried again.', 'አቅራቢው ውጤቱን ገና አላወቀም፤ እንደገና ይጠየቃል።'],
+});
+
 const LABELS = catalogue({
   status: ['Status', 'ሁኔታ'],
   stage: ['Stage', 'ደረጃ'],

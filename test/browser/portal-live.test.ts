@@ -37,7 +37,7 @@ describe('changes while a page is open', () => {
     await close();
   });
 
-  test('a page whose stream is cut says that it is read in intervals, is read, and follows again', async () => {
+  test('a page whose stream is cut shows that it is read in intervals, is read, and follows again', async () => {
     const tab = await portal.open('/test/transactions', { expected: /ERR_FAILED/ });
     const { page, problems, close } = tab;
     page.setDefaultTimeout(40_000);
@@ -59,7 +59,7 @@ describe('changes while a page is open', () => {
     await close();
   }, 120_000);
 
-  test('a screen that is opened without a connection says so within the portal, and opens once there is one', async () => {
+  test('a screen that is opened without a connection shows that within the portal, and opens once there is one', async () => {
     const { page, close } = await portal.open('/test/transactions', { viewport: WIDTHS[1], expected: /ERR_/ });
     await page.waitForSelector('tbody tr');
     await page.context().setOffline(true);

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 import type { MemberRole } from '../../src/http/people.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -60,8 +60,8 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
       await page.fill('[name=email]', email);
       await page.fill('[name=password]', PASSWORD);
       await page.press('[name=password]', 'Enter');
-      await page.waitForSelector('h1');
       await page.waitForURL(`${url}${path}`);
+      await page.waitForSelector('#content');
       return { ...tab, email };
     },
   };
@@ -84,26 +84,46 @@ async function buildPayment(fixture: Fixture, scope: MerchantScope, number: numb
   await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
 }
 
-/** What axe finds on a screen, once its rows are there. */
+/** What axe finds on a screen, once its rows are there, and what of a page in Amharic is not in Amharic. */
 export async function inspectScreen({ page }: Tab, name: string): Promise<string[]> {
   await page.waitForSelector('main h1');
   await page.waitForSelector('.skeleton', { state: 'detached' });
   await page.evaluate('document.fonts.ready');
-  return inspect(page, name);
+  const isAmharic = await page.evaluate<boolean>(`document.documentElement.lang === 'am'`);
+  const foreign = isAmharic ? await untranslated(page) : [];
+  return [...foreign.map((text) => `${name} has "${text}"`), ...(await inspect(page, name))];
 }
 
 const LABELS = 'button, h1, h2, th, dt, label, legend, summary, option, nav a, [aria-label], [placeholder]';
 /** Names of the contract and of code, and data of the tests. */
 const SAME_IN_EVERY_LANGUAGE =
-  /^(?:API|QRCODE|DNS|TLS|English|X-Service-Signature|[A-Z]+ \/api\/[\w:/-]+|Abyssinia Coffee|ORDER-\d+|[a-z_]+[.][a-z_]+)$/;
+  /^(?:API|QRCODE|DNS|TLS|English|X-Service-Signature|[A-Z]+ \/api\/[\w:/-]+|Abyssinia Coffee|[A-Z]+-\d+|TELEBIRR|CBE_BIRR|AWASH|[a-z_]+[.][a-z_]+)$/;
 
-/** The labels of an Amharic page that are not in Amharic. */
-export async function untranslated({ page }: Tab): Promise<string[]> {
+const NAMES = /Abyssinia Coffee(?: PLC)?|Commercial Bank of Ethiopia/g;
+/** Three English words in a row: other names and codes are shorter. */
+const SENTENCE = /[A-Za-z]{2,}(?:[,;:]? [A-Za-z]{2,}){2,}/;
+/** All that is in sight, but for code and what is marked as English. */
+const READ_TEXTS = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    const isRead = parentElement.checkVisibility() && !parentElement.closest('[lang=en], code, pre, script');
+    if (isRead) found.push(data);
+  }
+  return found;
+})()`;
+
+/** The labels of an Amharic page that are not in Amharic, and its sentences in English. */
+async function untranslated(page: Page): Promise<string[]> {
   const read = `[...document.querySelectorAll(${JSON.stringify(LABELS)})].map(
     (one) => one.ariaLabel ?? one.placeholder ?? one.innerText ?? '')`;
   const labels = await page.evaluate<string[]>(read);
   const isForeign = (label: string): boolean => /[A-Za-z]{2}/.test(label) && !/[\u1200-\u139F]/.test(label);
-  return [...new Set(labels.map((label) => label.trim()))].filter(
-    (label) => isForeign(label) && !SAME_IN_EVERY_LANGUAGE.test(label),
+  const sentences = (await page.evaluate<string[]>(READ_TEXTS)).filter((text) =>
+    SENTENCE.test(text.replaceAll(NAMES, '')),
+  );
+  return [...new Set([...labels.map((label) => label.trim()).filter(isForeign), ...sentences])].filter(
+    (text) => !SAME_IN_EVERY_LANGUAGE.test(text),
   );
 }

@@ -5,7 +5,7 @@ import { Mono } from '../../ui/copy.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { ChoiceFilter } from '../../ui/filters.tsx';
-import { birr, formatBirr } from '../../ui/format.ts';
+import { BIRR, birr, formatBirr } from '../../ui/format.ts';
 import { Totals, type Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -180,7 +180,7 @@ function Sums({ filter, total }: { filter: Search; total: number | undefined }) 
   if (!sums) return null;
   const rows = [
     [text.opening, birr(sums.openingBalance)],
-    [text.sum, `${signed(sums.amount)} ETB`],
+    [text.sum, `${signed(sums.amount)} ${BIRR}`],
     [text.closing, birr(sums.closingBalance)],
   ] as const;
   return (

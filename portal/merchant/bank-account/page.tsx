@@ -1,6 +1,7 @@
 import { useState } from 'react';
 
 import { BANKS, type BankCode } from '../../../src/lib/banks.ts';
+import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
@@ -69,7 +70,7 @@ function Account({ account }: { account: BankAccount }) {
       </div>
       {status === 'REJECTED' && (
         <Note tone="bad">
-          {text.rejectedBecause} {rejectionReason} {text.rejectedHelp}
+          {text.rejectedBecause} <ApiText text={rejectionReason ?? ''} /> {text.rejectedHelp}
         </Note>
       )}
       {status === 'PENDING' && <Note tone="info">{text.pendingHelp}</Note>}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
+import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -7,7 +8,6 @@ import { Facts } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { Switch } from '../../ui/field.tsx';
 import { formatInstant } from '../../ui/format.ts';
-import { language } from '../../ui/language.ts';
 import { Page } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
@@ -152,7 +152,9 @@ function Maintenance({ startsAt, endsAt, reason, reasonAm }: NonNullable<Channel
   return (
     <>
       <p>{text.fromUntil(formatInstant(startsAt), formatInstant(endsAt))}</p>
-      <p className="text-quiet">{language === 'am' ? (reasonAm ?? reason) : reason}</p>
+      <p className="text-quiet">
+        <ApiText text={reason} amharic={reasonAm ?? undefined} />
+      </p>
     </>
   );
 }

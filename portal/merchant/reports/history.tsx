@@ -1,10 +1,11 @@
 import { addisDay } from '../../../src/lib/dates.ts';
+import { amharicOf, ApiText } from '../../ui/api-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
 import { useFilters } from '../../ui/filter-bar.tsx';
-import { formatCount, formatDay } from '../../ui/format.ts';
+import { formatCount, formatDays } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
@@ -26,13 +27,11 @@ const TONES: Record<ReportRow['status'], Tone> = {
 };
 
 const isPending = ({ status }: ReportRow): boolean => status === 'QUEUED' || status === 'RUNNING';
-const daysText = ({ startDate, endDate }: ReportRow): string =>
-  startDate === endDate ? formatDay(startDate) : `${formatDay(startDate)} – ${formatDay(endDate)}`;
 
 const COLUMNS: readonly Column<ReportRow>[] = [
   { header: text.kind, cell: (row) => `${text[row.kind]} (${row.format})` },
   { header: text.status, narrow: 'second', cell: (row) => <State row={row} /> },
-  { header: text.days, cell: daysText },
+  { header: text.days, cell: formatDays },
   {
     header: text.filters,
     narrow: 'none',
@@ -58,7 +57,11 @@ function State({ row }: { row: ReportRow }) {
       {row.status === 'RUNNING' && (
         <span className="text-xs text-quiet">{text.progress(row.rowsDone, row.rowsTotal)}</span>
       )}
-      {row.failure && <span className="text-xs text-bad">{row.failure.message}</span>}
+      {row.failure && (
+        <span className="text-xs text-bad">
+          <ApiText text={row.failure.message} amharic={amharicOf(row.failure.code)} />
+        </span>
+      )}
     </span>
   );
 }

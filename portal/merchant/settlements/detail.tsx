@@ -1,4 +1,5 @@
-import type { Tone } from '../../ui/badge.tsx';
+import { ApiText } from '../../ui/api-text.tsx';
+import { Note, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -33,6 +34,13 @@ export function SettlementDrawer({ settlementId, onClose }: { settlementId: stri
       kinds={KINDS}
       tones={TONES}
       state={({ status }) => <SettlementState status={status} />}
+      notes={({ failure }) =>
+        failure && (
+          <Note tone="bad">
+            <ApiText text={failure.message} />
+          </Note>
+        )
+      }
       actions={({ status }) => status === 'REQUESTED' && <Cancel settlementId={settlementId} />}
       facts={(data) => (
         <>

@@ -25,10 +25,16 @@ export const text = catalogue({
   event: (name: string) => [`Event ${name}`, `ክስተት ${name}`],
   attempt: (number: number) => [`Webhook attempt ${number}`, `የዌብሁክ ሙከራ ${number}`],
   answered: (status: number, ms: number) => [`${status} after ${ms} ms`, `${status} ከ${ms} ሚሊ ሰከንድ በኋላ`],
-  balance: (amount: string, account: string) => [
-    `${amount} ETB in the ${account} balance`,
-    `${amount} ብር በ${account} ሂሳብ`,
-  ],
+  balance: (amount: string, account: string) => [`${amount} in the ${account} balance`, `${amount} በ${account} ሂሳብ`],
   available: ['available', 'ሊወጣ በሚችለው'],
   reserved: ['reserved', 'በተያዘው'],
+});
+
+/** The amounts of the entries of the timeline, by the API's names. */
+export const AMOUNTS: Readonly<Record<string, string>> = catalogue({
+  amountSantim: ['amount', 'መጠን'],
+  expectedSantim: ['expected', 'የተጠበቀው'],
+  receivedSantim: ['received', 'የደረሰው'],
+  feeSantim: ['fee', 'የአገልግሎት ክፍያ'],
+  feeTaxSantim: ['tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
 });

@@ -11,7 +11,7 @@ import { birr } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { paymentFailure, StatusBadge } from '../../ui/transaction-state.tsx';
+import { providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { useRead, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
@@ -71,7 +71,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
       </div>
       {failure && (
         <Note tone="bad">
-          {text.failedBecause}: {paymentFailure(failure.code)}{' '}
+          {text.failedBecause}: {providerFailure(failure.code) ?? failure.code}{' '}
           <code className="font-mono text-xs">{failure.providerCode}</code>
         </Note>
       )}

@@ -1,18 +1,19 @@
 import { useQueries } from '@tanstack/react-query';
 
 import type { TimelineKind } from '../../../src/payments/timeline.ts';
+import { amharicOf, ApiText } from '../../ui/api-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
 import { Section } from '../../ui/facts.tsx';
 import { Failed } from '../../ui/feedback.tsx';
-import { birr, formatBirr } from '../../ui/format.ts';
+import { birr } from '../../ui/format.ts';
 import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { KINDS } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
-import { text } from './detail-text.ts';
+import { AMOUNTS, text } from './detail-text.ts';
 
 /** Changes are shown at once, but for later retries of webhooks. */
 const REFRESH_MS = 15_000;
@@ -92,9 +93,7 @@ function transactionItems({ timeline }: TransactionWithTimeline): TimelineItem[]
 function detailText(detail: Record<string, unknown>): string {
   return Object.entries(detail)
     .filter(([name, value]) => name !== 'attemptId' && value !== false && value !== undefined)
-    .map(([name, value]) =>
-      name.endsWith('Santim') ? `${name.slice(0, -6)} ${birr(Number(value) / 100)}` : String(value),
-    )
+    .map(([name, value]) => (AMOUNTS[name] ? `${AMOUNTS[name]} ${birr(Number(value) / 100)}` : String(value)))
     .join(' · ');
 }
 
@@ -104,7 +103,7 @@ function movementItem({
   account,
   amount,
 }: TransactionWithTimeline['movements'][number]): TimelineItem {
-  const title = text.balance(formatBirr(amount), text[account]);
+  const title = text.balance(birr(amount), text[account]);
   return { id: entryId, at: createdAt, title, tone: amount < 0 ? 'quiet' : 'good' };
 }
 
@@ -119,7 +118,17 @@ function attemptItem({ attemptId, sequence, startedAt, httpStatus, failure, dura
     at: startedAt,
     title: text.attempt(sequence),
     tone: failure ? 'bad' : 'good',
-    detail: [new URL(url).host, answer, failure?.message].filter(Boolean).join(' · '),
+    detail: (
+      <>
+        {[new URL(url).host, answer].filter(Boolean).join(' · ')}
+        {failure && (
+          <>
+            {' · '}
+            <ApiText text={failure.message} amharic={amharicOf(failure.code)} />
+          </>
+        )}
+      </>
+    ),
   };
 }
 

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { issueOf } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { issueOf } from '../../ui/error-text.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -22,7 +22,6 @@ const text = catalogue({
   title: ['New payment', 'አዲስ ክፍያ'],
   intro: ['Creates a link and a QR code that your customer pays with.', 'ደንበኛዎ የሚከፍልበትን አገናኝና የQR ኮድ ይፈጥራል።'],
   amount: ['Amount (ETB)', 'መጠን (ብር)'],
-  wrongAmount: ['An amount in birr: 100 or 99.50', 'መጠን በብር፦ 100 ወይም 99.50'],
   checkoutOrderNo: ['Checkout Order No', 'የትዕዛዝ ቁጥር'],
   orderHint: ['Your own reference; each can be used once.', 'የራስዎ ማጣቀሻ፤ እያንዳንዱ አንድ ጊዜ ብቻ ያገለግላል።'],
   customerName: ['Customer', 'ደንበኛ'],
@@ -86,7 +85,7 @@ function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSessi
         {...field('amount')}
         isRequired
         inputMode="decimal"
-        error={isTried && amount === undefined ? text.wrongAmount : issue('amount')}
+        error={isTried && amount === undefined ? kit.wrongAmount : issue('amount')}
       />
       <TextField
         {...field('checkoutOrderNo')}

@@ -1,4 +1,5 @@
 import type { TimelineKind } from '../../../src/merchants/kyc/schema.ts';
+import { ApiText } from '../../ui/api-text.tsx';
 import { Note, type Tone } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Panel } from '../../ui/facts.tsx';
@@ -87,7 +88,7 @@ function Decision({ kyc: { status, message, submittedAt, decidedAt } }: { kyc: K
         <p className="text-base font-semibold">{text[status]}</p>
         {message !== null && (
           <p className="font-medium">
-            {status === 'REJECTED' ? text.rejected : text.moreInfo} {message}
+            {status === 'REJECTED' ? text.rejected : text.moreInfo} <ApiText text={message} />
           </p>
         )}
         <p>{EXPLANATIONS[status]}</p>
@@ -140,7 +141,16 @@ function History({ kyc: { timeline } }: { kyc: Kyc }) {
           at,
           title: text[kind as TimelineKind],
           tone: STEP_TONES[kind as TimelineKind] ?? 'quiet',
-          detail: message === undefined ? text[by] : `${text[by]}: ${message}`,
+          detail: (
+            <>
+              {text[by]}
+              {message !== undefined && (
+                <>
+                  : <ApiText text={message} />
+                </>
+              )}
+            </>
+          ),
         }))}
       />
     </Panel>

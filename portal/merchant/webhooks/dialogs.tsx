@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { Note } from '../../ui/badge.tsx';
-import { FormDialog, SecretDialog } from '../../ui/form.tsx';
+import { QuestionDialog, SecretDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
-import { toast } from '../../ui/toast.tsx';
 import { RotationDialog } from '../rotation-dialog.tsx';
 import { useChange, type Subscription } from '../routes.ts';
 import { countDeliveries } from './active-switch.tsx';
@@ -36,25 +35,25 @@ export function SecretOnce(props: { secret: string; onClose: () => void }) {
   return <SecretDialog {...props} title={text.secretOnce} help={kit.secretHelp} name={text.secret} />;
 }
 
-/** Asks before a subscription is deleted, and says what waits for it. */
+/** Deletes a subscription after a question with the number of deliveries that wait. */
 export function DeleteDialog({ subscription: { subscriptionId, url }, onClose }: Props) {
   const waiting = useQuery({
     queryKey: ['waiting deliveries', subscriptionId],
     queryFn: () => countDeliveries(subscriptionId, 'PENDING,RETRYING'),
   });
   const remove = useChange('DELETE /api/checkout/webhooks/subscriptions/:subscriptionId');
-  const onSuccess = (): void => (onClose(), toast(text.removed));
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.removeTitle}
       action={text.remove}
       kind="danger"
       change={remove}
-      onSubmit={() => remove.mutate({ params: { subscriptionId } }, { onSuccess })}
+      input={{ params: { subscriptionId } }}
+      done={text.removed}
       onClose={onClose}
     >
       <code className="font-mono">{url}</code>
       {waiting.data !== undefined && <p>{text.removeHelp(waiting.data)}</p>}
-    </FormDialog>
+    </QuestionDialog>
   );
 }

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 
+import { ApiText, issueOf } from '../../ui/api-text.tsx';
 import { environment } from '../../ui/environment.ts';
-import { issueOf } from '../../ui/error-text.ts';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useChange, useRead, type Subscription } from '../routes.ts';
+import { EVENT_TYPES } from './event-types.ts';
 import { text } from './text.ts';
 
 type Props = { subscription?: Subscription; onClose: () => void; onSecret: (secret: string) => void };
@@ -108,8 +109,8 @@ function EventTypes({ chosen, onChange }: EventTypesProps) {
               label={
                 <span>
                   <code className="font-mono text-xs">{name}</code>
-                  <span className="block text-xs text-quiet" lang="en">
-                    {description}
+                  <span className="block text-xs text-quiet">
+                    <ApiText text={description} amharic={EVENT_TYPES[name]} />
                   </span>
                 </span>
               }

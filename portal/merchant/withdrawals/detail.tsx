@@ -1,9 +1,11 @@
-import type { Tone } from '../../ui/badge.tsx';
+import { ApiText } from '../../ui/api-text.tsx';
+import { Note, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { confirmationFacts, destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { providerFailure } from '../../ui/transaction-state.tsx';
+import { confirmationFacts, destinationText, KINDS, PENDING_REASONS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { CancelPayout, PayoutDrawer } from '../payout.tsx';
 import { text as shared } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
@@ -32,6 +34,7 @@ export function WithdrawalDrawer({ withdrawalId, onClose }: { withdrawalId: stri
       kinds={KINDS}
       tones={TONES}
       state={(data) => <WithdrawalState {...data} />}
+      notes={(data) => <Notes withdrawal={data} />}
       actions={(data) => (
         <>
           <Decision withdrawal={data} />
@@ -41,6 +44,23 @@ export function WithdrawalDrawer({ withdrawalId, onClose }: { withdrawalId: stri
       facts={(data) => <WithdrawalFacts withdrawal={data} />}
       onClose={onClose}
     />
+  );
+}
+
+/** Why it is not paid yet, or was not: in the words of whoever has rejected it, if that was no provider. */
+function Notes({ withdrawal: { stage, failure } }: { withdrawal: WithdrawalRow }) {
+  return (
+    <>
+      {stage && stage !== 'COMPLETED' && <Note tone="info">{PENDING_REASONS[stage]}</Note>}
+      {failure && (
+        <Note tone="bad">
+          <ApiText
+            text={failure.message}
+            amharic={failure.providerCode === '' ? undefined : providerFailure(failure.code)}
+          />
+        </Note>
+      )}
+    </>
   );
 }
 

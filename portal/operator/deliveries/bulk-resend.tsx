@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
+import { issueOf } from '../../ui/api-text.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CallFailure } from '../../ui/call.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
@@ -90,8 +90,7 @@ function StartForm({ filter, count, onStarted, onClose }: StartProps) {
   const [reason, setReason] = useState('');
   const [isTried, setTried] = useState(false);
   const start = useChange('POST /api/ops/webhooks/deliveries/resend');
-  const issue =
-    start.error instanceof CallFailure ? start.error.details.find(({ field }) => field === 'reason')?.issue : undefined;
+  const issue = issueOf(start.error, 'reason');
   const submit = (): void => {
     setTried(true);
     if (reason.trim() === '') return;

@@ -1,3 +1,4 @@
+import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
 import { addressOf } from '../../ui/call.ts';
@@ -35,7 +36,11 @@ function KycDetail({ kyc }: { kyc: Detail }) {
   const { status, submission, tier, message, submittedAt, decidedBy, decidedAt } = kyc;
   return (
     <>
-      {message !== null && <Note tone="info">{message}</Note>}
+      {message !== null && (
+        <Note tone="info">
+          <ApiText text={message} />
+        </Note>
+      )}
       <div className="@container">
         <div className="grid gap-5 @3xl:grid-cols-[2fr_3fr]">
           <div className="flex flex-col gap-5 @3xl:sticky @3xl:top-4 @3xl:self-start">

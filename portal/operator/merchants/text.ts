@@ -1,5 +1,6 @@
 import { formatCount } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
+import type { MerchantDetail } from '../routes.ts';
 
 /** The texts of merchants. */
 export const text = catalogue({
@@ -64,4 +65,25 @@ export const text = catalogue({
   settlements: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
   deliveries: ['Deliveries', 'መላኪያዎች'],
   actions: ['Commands', 'ትዕዛዞች'],
+});
+
+type Channel = MerchantDetail['live']['channels'][number];
+
+/** Why customers cannot pay through a channel. */
+export const CHANNEL_REASONS: Record<NonNullable<Channel['reason']>, string> = catalogue({
+  COMING_SOON: ['coming soon', 'በቅርቡ'],
+  MAINTENANCE: ['under maintenance', 'በጥገና ላይ'],
+  NOT_CONFIGURED: ['not configured', 'አልተዋቀረም'],
+  KYC_TIER: ['not of its tier', 'ደረጃው አይፈቅድም'],
+  UNAVAILABLE: ['its provider does not respond', 'አቅራቢው ምላሽ አይሰጥም'],
+  NOT_APPROVED: ['not approved', 'አልጸደቀም'],
+  DISABLED: ['turned off by the merchant', 'በነጋዴው ጠፍቷል'],
+});
+
+/** Whether a merchant may offer a channel. */
+export const APPROVALS: Record<Channel['approval'], string> = catalogue({
+  NONE: ['not requested', 'አልተጠየቀም'],
+  REQUESTED: ['requested', 'ተጠይቋል'],
+  APPROVED: ['approved', 'ጸድቋል'],
+  SUSPENDED: ['suspended', 'ታግዷል'],
 });

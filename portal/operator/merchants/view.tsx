@@ -14,7 +14,7 @@ import { text as shared } from '../text.ts';
 import { Credentials } from './credentials.tsx';
 import { Keys } from './keys.tsx';
 import { Fees, Limits, ReviewPolicy, SettlementLimit } from './settings.tsx';
-import { text } from './text.ts';
+import { APPROVALS, CHANNEL_REASONS, text } from './text.ts';
 import { Users } from './users.tsx';
 
 /** A merchant: its state, its channels, and everything that operators set for it. */
@@ -109,7 +109,9 @@ function Channel({ channel: one, merchantId }: ChannelProps) {
     <section className="flex flex-col gap-3 rounded-lg border border-line p-3">
       <header className="flex flex-wrap items-center gap-2">
         <h3 className="font-semibold">{channel}</h3>
-        <Badge tone={usable ? 'good' : 'quiet'}>{usable ? text.usable : (reason ?? text.no)}</Badge>
+        <Badge tone={usable ? 'good' : 'quiet'}>
+          {usable ? text.usable : reason === null ? text.no : CHANNEL_REASONS[reason]}
+        </Badge>
         <div className="ms-auto">
           {isApproved ? (
             <CommandButton name="channel.suspend" address={`${address}/suspend`} body={{ environment }} />
@@ -120,7 +122,7 @@ function Channel({ channel: one, merchantId }: ChannelProps) {
       </header>
       <Facts
         rows={{
-          [text.approval]: approval,
+          [text.approval]: APPROVALS[approval],
           [text.enabled]: enabled ? text.yes : text.no,
           [text.account]: account && text[account],
           [text.missingSettings]: missingSettings.join(', '),

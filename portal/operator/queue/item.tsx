@@ -1,3 +1,4 @@
+import { InEnglish } from '../../ui/api-text.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { birr, formatDuration } from '../../ui/format.ts';
@@ -10,6 +11,7 @@ import type { WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ViewOf, type ViewKind } from '../views.tsx';
 import { kindText, text } from './text.ts';
+import { What } from './what.tsx';
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
@@ -54,7 +56,10 @@ export function ItemDrawer({ item, onClose }: { item: WorkItem; onClose: () => v
   const view = viewOf(item);
   return (
     <Drawer key={item.kind + item.id} title={kindText(item.kind)} onClose={onClose}>
-      <p lang="en">{item.what}</p>
+      <p>
+        <What item={item} />
+      </p>
+      <InEnglish text={item.what} />
       {view ? <ViewOf kind={view.kind} id={view.id} /> : <PlainItem item={item} />}
     </Drawer>
   );

@@ -9,6 +9,7 @@ import { useRead, type WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ItemDrawer } from './item.tsx';
 import { KINDS, kindText, STALLED_KINDS, text } from './text.ts';
+import { What } from './what.tsx';
 
 const REFRESH_MS = 10_000;
 
@@ -27,7 +28,7 @@ const COLUMNS: readonly Column<WorkItem>[] = [
     narrow: 'second',
     cell: ({ waitingSeconds }) => <span className="whitespace-nowrap">{formatDuration(waitingSeconds)}</span>,
   },
-  { header: text.what, cell: ({ what }) => <span lang="en">{what}</span> },
+  { header: text.what, cell: (item) => <What item={item} /> },
   { header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },

@@ -16,7 +16,7 @@ export const text = catalogue({
 });
 
 /** The kinds of the queue. */
-export const KINDS: Readonly<Record<string, string>> = catalogue({
+export const KINDS = catalogue({
   WITHDRAWAL_REVIEW: ['Withdrawal to review', 'የሚመረመር ወጪ'],
   WITHDRAWAL_UNKNOWN: ['Withdrawal without an outcome', 'ውጤቱ ያልታወቀ ወጪ'],
   WITHDRAWAL_CONFLICT: ['Withdrawal that the provider contradicts', 'አቅራቢው የሚቃረነው ወጪ'],
@@ -41,7 +41,7 @@ export const KINDS: Readonly<Record<string, string>> = catalogue({
 });
 
 /** The kinds of what is stalled. */
-export const STALLED_KINDS: Readonly<Record<string, string>> = catalogue({
+export const STALLED_KINDS = catalogue({
   OUTBOX_STALLED: ['Message not sent to Temporal', 'ወደ Temporal ያልተላከ መልእክት'],
   DELIVERY_PAST_DUE: ['Late attempt of a delivery', 'የዘገየ የመላኪያ ሙከራ'],
   PAYMENT_PENDING: ['Payment that should have ended', 'ማብቃት የነበረበት ክፍያ'],
@@ -53,4 +53,5 @@ export const STALLED_KINDS: Readonly<Record<string, string>> = catalogue({
 });
 
 /** The name of a kind. */
-export const kindText = (kind: string): string => KINDS[kind] ?? STALLED_KINDS[kind] ?? kind;
+export const kindText = (kind: string): string =>
+  Object.entries({ ...KINDS, ...STALLED_KINDS }).find(([one]) => one === kind)?.[1] ?? kind;

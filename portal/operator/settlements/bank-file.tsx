@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 
+import { ApiText } from '../../ui/api-text.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
@@ -32,7 +33,7 @@ const text = catalogue({
 });
 
 type Chosen = { content: Blob; lines: readonly string[] };
-type Line = { line: number; settlementId: string | null; what: string };
+type Line = { line: number; settlementId: string | null; what: ReactNode };
 
 const COLUMNS: readonly Column<Line>[] = [
   { header: text.line, cell: ({ line }) => formatCount(line) },
@@ -102,7 +103,7 @@ function Report({ report: { applied, already, wrong } }: { report: BankFileRepor
   const lines: Line[] = [
     ...applied.map(({ result, ...line }) => ({ ...line, what: result })),
     ...already.map(({ result, ...line }) => ({ ...line, what: `${result} (${text.already})` })),
-    ...wrong.map(({ issue, ...line }) => ({ ...line, what: issue })),
+    ...wrong.map(({ issue, ...line }) => ({ ...line, what: <ApiText text={issue} /> })),
   ];
   return (
     <List

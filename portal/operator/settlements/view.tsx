@@ -1,3 +1,4 @@
+import { ApiText } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -50,7 +51,11 @@ function SettlementDetail({ settlement }: { settlement: Detail }) {
         <SettlementState status={settlement.status} />
       </div>
       {overdueAt !== null && <Note tone="warn">{text.overdue}</Note>}
-      {failure && <Note tone="bad">{failure.message}</Note>}
+      {failure && (
+        <Note tone="bad">
+          <ApiText text={failure.message} />
+        </Note>
+      )}
       {lateCredit?.ended === null && <Note tone="warn">{text.creditedLate}</Note>}
       <Actions temporalUrl={settlement.temporalUrl}>
         {COMMANDS.map(

@@ -4,7 +4,7 @@ import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { KINDS, StatusBadge } from '../../ui/transaction-state.tsx';
+import { KINDS, providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { Actions, Decisions, History, MerchantLine, OtherEnvironment } from '../parts.tsx';
 import { useRead, type TransactionDetail as Detail } from '../routes.ts';
@@ -31,7 +31,7 @@ function TransactionDetail({ transaction }: { transaction: Detail }) {
       </div>
       {held && <Note tone="warn">{HELD[held]}</Note>}
       {uncertain && <Note tone="warn">{text.uncertain}</Note>}
-      {failure && <Note tone="bad">{failure.message}</Note>}
+      {failure && <Note tone="bad">{providerFailure(failure.code) ?? failure.code}</Note>}
       <TransactionFacts transaction={transaction} />
       <Section title={text.payments}>
         {payments.length === 0 && <p className="text-quiet">{text.noPayments}</p>}
@@ -57,7 +57,7 @@ function Payment({ payment }: { payment: Detail['payments'][number] }) {
         </h3>
         <Badge tone={status === 'SUCCEEDED' ? 'good' : 'quiet'}>{status}</Badge>
       </header>
-      {failure && <p>{failure.message}</p>}
+      {failure && <p>{providerFailure(failure.code) ?? failure.code}</p>}
       <Actions temporalUrl={payment.temporalUrl}>
         {links['accept'] && <CommandButton name="payment.accept" address={links['accept']} body={body} />}
         {links['reject'] && <CommandButton name="payment.return" address={links['reject']} body={body} />}

@@ -1,3 +1,4 @@
+import { HOLIDAYS } from '../../../portal/merchant/settlements/holidays.ts';
 import { addDays, daysFrom } from '../../../src/lib/dates.ts';
 import { ethiopianDate, computeHoliday, computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 
@@ -156,4 +157,9 @@ describe('Ethiopian dates', () => {
       expect([1, Number(before) + 1]).toContain(Number(day.split(' ')[0]));
     }
   });
+});
+
+test('the portal has the Amharic name of every computed holiday on which banks are closed', () => {
+  const closed = computeHolidays(2027).filter(({ kind }) => kind === 'closed');
+  expect(HOLIDAYS).toEqual(Object.fromEntries(closed.map(({ name, nameAm }) => [name, nameAm])));
 });

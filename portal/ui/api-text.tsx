@@ -1,10 +1,13 @@
+import type { ReactNode } from 'react';
+
 import type { ErrorCode } from '../../src/lib/errors.ts';
+import type { FailureCode } from '../../src/webhooks/delivery/failure.ts';
 import { CallFailure } from './call.ts';
 import { language } from './language.ts';
 import { text } from './text.ts';
 
-/** What each error of the API means, in Amharic. Its message is English, and stands below as a detail. */
-const AMHARIC: Record<ErrorCode, string> = {
+/** What each error means, in Amharic. */
+const ERRORS: Record<ErrorCode, string> = {
   VALIDATION_ERROR: 'ከተላኩት ዋጋዎች አንዱ ተቀባይነት የለውም።',
   INVALID_JSON: 'የተላከው ሊነበብ አልቻለም።',
   INVALID_DATE_RANGE: 'የመጀመሪያው ቀን ከመጨረሻው ቀን በኋላ ነው።',
@@ -40,12 +43,61 @@ const AMHARIC: Record<ErrorCode, string> = {
   SERVICE_UNAVAILABLE: 'አገልግሎቱ ለጊዜው አይሠራም፦ ጥቂት ጠብቀው ይሞክሩ።',
 };
 
-/** What an error of this code means, in Amharic. */
+/** Why an attempt to deliver an event failed, in Amharic. */
+const DELIVERY_FAILURES: Record<FailureCode, string> = {
+  http_status: 'አገልጋዩ በ2xx አልመለሰም።',
+  timeout: 'አገልጋዩ በጊዜው አልመለሰም።',
+  dns: 'የአገልጋዩ ስም አልተገኘም።',
+  connect: 'ከአገልጋዩ ጋር መገናኘት አልተቻለም።',
+  tls: 'ደህንነቱ የተጠበቀ ግንኙነት (TLS) አልተመሠረተም።',
+  connection_reset: 'ግንኙነቱ ምላሽ ሳይደርስ ተቋረጠ።',
+  address_not_allowed: 'ምንም አልተላከም፦ ስሙ ወደ ግል አድራሻ ይመራል።',
+  interrupted: 'ሙከራው በእኛ በኩል ተቋረጠ።',
+  internal_error: 'በእኛ በኩል ስህተት ተፈጥሯል።',
+};
+
+/** What a code of the API means, in Amharic; undefined: it is unknown. */
 export const amharicOf = (code: string): string | undefined =>
-  Object.entries(AMHARIC).find(([one]) => one === code)?.[1];
+  Object.entries({ ...ERRORS, ...DELIVERY_FAILURES }).find(([one]) => one === code)?.[1];
+
+const isEthiopic = (written: string): boolean => /\p{Script=Ethiopic}/u.test(written);
+
+type ApiTextProps = {
+  /** English, unless a person has written it. */
+  text: string;
+  /** Its meaning. */
+  amharic?: string | undefined;
+};
+
+/** A text of the API in the language of the page; one whose meaning is unknown stays as it is. */
+export function ApiText({ text: given, amharic }: ApiTextProps) {
+  if (language === 'en' || isEthiopic(given)) return given;
+  return amharic ?? <span lang="en">{given}</span>;
+}
+
+/** The English words of the API behind a button, on pages of another language: they may be more exact than their meaning. */
+export function InEnglish({ text: given }: { text: string }) {
+  if (language === 'en' || given === '') return null;
+  return (
+    <details className="text-xs">
+      <summary>{text.inEnglish}</summary>
+      <p lang="en">{given}</p>
+    </details>
+  );
+}
+
+/** What is wrong with the value of a field, as the API has it. */
+export function Issue({ issue }: { issue: string }) {
+  if (language === 'en') return issue;
+  return (
+    <>
+      {text.notAccepted}፦ <span lang="en">{issue}</span>
+    </>
+  );
+}
 
 /** What is wrong with the value of a field; undefined: nothing. */
-export function issueOf(error: unknown, field: string): string | undefined {
+export function issueOf(error: unknown, field: string): ReactNode {
   const issue = error instanceof CallFailure ? error.details.find((one) => one.field === field)?.issue : undefined;
-  return issue === undefined || language === 'en' ? issue : `${text.notAccepted}፦ ${issue}`;
+  return issue && <Issue issue={issue} />;
 }

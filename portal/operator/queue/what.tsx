@@ -1,0 +1,55 @@
+import { ApiText } from '../../ui/api-text.tsx';
+import { birr, formatBirr } from '../../ui/format.ts';
+import { KINDS as DISCREPANCIES } from '../reconciliation/text.ts';
+import type { WorkItem } from '../routes.ts';
+import type { KINDS, STALLED_KINDS } from './text.ts';
+
+type Kind = keyof typeof KINDS | keyof typeof STALLED_KINDS;
+// oxlint-disable-next-line typescript/no-explicit-any -- each kind has facts of its own
+type Sentence = (facts: any, id: string) => string;
+
+/** What an item is about, in Amharic, by its kind and its facts. The API has it in English. */
+const AMHARIC: Record<Kind, Sentence> = {
+  WITHDRAWAL_REVIEW: ({ destination, approvalsGiven, approvalsNeeded }) =>
+    `ለ${destination?.accountName} የሚከፈል ወጪ ምርመራ ይጠብቃል፤ ከ${approvalsNeeded} ማጽደቆች ${approvalsGiven} ተሰጥተዋል`,
+  WITHDRAWAL_UNKNOWN: () => 'አቅራቢው ውጤቱን አላሳወቀም፣ ወይም የሚጋጩ ውጤቶችን አሳውቋል',
+  WITHDRAWAL_CONFLICT: () => 'አቅራቢው ከተመዘገበው የተለየ ውጤት አሳውቋል',
+  PAYMENT_HELD: ({ transactionId, expected, received, currency }) =>
+    `${transactionId}፦ የተጠበቀው ${birr(expected)}፣ የደረሰው ${received === null ? '–' : formatBirr(received)} ${currency ?? ''}`,
+  PAYMENT_DUPLICATE: ({ transactionId }) => `${transactionId}፦ ለሁለተኛ ጊዜ ተከፍሏል`,
+  PAYMENT_UNKNOWN: () => 'ውጤቱ ሳይታወቅ አብቅቷል',
+  SETTLEMENT_APPROVAL: () => 'የሚጸድቅ ወይም ውድቅ የሚደረግ ዝውውር',
+  SETTLEMENT_READY_TO_SEND: () => 'የጸደቀ፣ ወደ ባንክ ገና ያልተላከ ዝውውር',
+  SETTLEMENT_OVERDUE: () => 'እስከ መጨረሻው የሚጠበቅ ቀን ከባንኩ ውጤት አልመጣም',
+  SETTLEMENT_CREDITED_LATE: () => 'ባንኩ ካልተሳካ በኋላ መግባቱን አስታውቋል፦ ገንዘቡ ለነጋዴው ተለቋል፣ ገቢው አልተመዘገበም',
+  BANK_ACCOUNT: () => 'የሚረጋገጥ የተገናኘ የባንክ ሂሳብ',
+  KYC: ({ submission }) => `የሚወሰን የማረጋገጫ ማመልከቻ (${submission}ኛ ማስገቢያ)`,
+  CHANNEL_REQUEST: ({ channel }) => `ነጋዴው ${channel} ጠይቋል`,
+  CREDENTIALS_PENDING: ({ channel }) => `ሥራ ላይ የሚውሉ የ${channel} መለያዎች`,
+  CREDENTIALS_ENDING: ({ channel }) => `የ${channel} መለያዎች በቅርቡ ያበቃሉ፦ ይተኳቸው`,
+  RECONCILIATION: ({ discrepancy, orderId }) =>
+    `${DISCREPANCIES[discrepancy as keyof typeof DISCREPANCIES]}፦ ${orderId}`,
+  RECONCILIATION_FAILED: () => 'ቀኑ ሙሉ በሙሉ አልተመሳከረም፦ እንደገና ይጠይቁ',
+  RECEIPT_UNALLOCATED: () => 'ባንኩ ከማይታወቅ ከፋይ የተቀበለው',
+  PAYOUT_OVERPAID: (_facts, id) =>
+    id.startsWith('rcp_')
+      ? 'ትርፉ ከተመለሰ በኋላ ክፍያው በሙሉ ተመልሷል፦ አቅራቢው ዕዳ ሳይኖርበት ሲቀር ያስተካክሉት'
+      : 'አቅራቢው ከመጠን በላይ ከፍሏል፣ ትርፉን መልሶ መውሰድ አለበት',
+  PROPOSAL: ({ action }) => `የሚረጋገጥ ሐሳብ፦ ${action}`,
+  DEAD_LETTER: ({ event, receiverHost, attempts }) => `${event} ወደ ${receiverHost} አልደረሰም፤ ሙከራዎች፦ ${attempts}`,
+  OUTBOX_STALLED: ({ failures }) => `ወደ Temporal አልተላከም፤ ያልተሳኩ ሙከራዎች፦ ${failures}`,
+  DELIVERY_PAST_DUE: ({ attempts }) => `ቀጣዩ ሙከራ ዘግይቷል፤ እስካሁን የተደረጉ ሙከራዎች፦ ${attempts}`,
+  PAYMENT_PENDING: () => 'የክፍያ ገጹ አብቅቷል፣ ሙከራው ግን አላበቃም',
+  WITHDRAWAL_PENDING: ({ stage }) => (stage === 'CREATED' ? 'ገና አልተላከም' : 'ተልኳል፣ ገና አልተከፈለም'),
+  SETTLEMENT_PENDING: ({ status }) =>
+    status === 'REQUESTED' ? 'የሙከራ አካባቢው ገና አልወሰነም' : 'የመጨረሻው የሚጠበቅ ቀን አልፎ እንደዘገየ አልተመዘገበም',
+  RECONCILIATION_MISSING: () => 'የዚህ ቀን ማመሳከር አልተጠየቀም፦ በTemporal የnightlyReconciliation መርሐ ግብርን ይመልከቱ',
+  RECONCILIATION_PENDING: () => 'የቀኑ ማመሳከር ተጠይቆ አልተጀመረም፣ ወይም አላበቃም',
+  REPORT_PENDING: ({ status }) => (status === 'QUEUED' ? 'ዝግጅቱ አልተጀመረም' : 'ዝግጅቱ ተጀምሯል፣ ግን አይራመድም'),
+};
+
+/** What an item is about. */
+export function What({ item: { kind, id, what, detail } }: { item: WorkItem }) {
+  const sentence = Object.entries(AMHARIC).find(([one]) => one === kind)?.[1];
+  return <ApiText text={what} amharic={sentence?.(detail, id)} />;
+}
