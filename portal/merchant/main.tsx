@@ -16,11 +16,20 @@ function WithoutMerchant() {
   );
 }
 
+/** The merchant that the page shows. */
+let shownId: string | undefined;
+
 mount(
   () => call('GET /api/portal/me', {}),
   ({ merchant, ...me }) => {
     if (merchant === null) return <WithoutMerchant />;
-    nameMerchant(merchant.merchantId);
+    // Another tab has switched: nothing of the former merchant stays in sight.
+    if (shownId !== undefined && shownId !== merchant.merchantId) {
+      location.reload();
+      return null;
+    }
+    shownId = merchant.merchantId;
+    nameMerchant(shownId);
     return (
       <MemberProvider value={{ ...me, merchant }}>
         <RouterProvider router={router} />

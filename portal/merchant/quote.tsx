@@ -7,6 +7,7 @@ import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 
 /** The texts that withdrawals and settlements share. */
 export const text = catalogue({
+  requestId: ['Your reference', 'የእርስዎ ማጣቀሻ'],
   amount: ['Amount', 'መጠን'],
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   feeTax: ['Tax on the fee', 'የክፍያው ግብር'],

@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router';
 
 import { createScreens, ROUTER_OPTIONS } from '../ui/router.tsx';
+import { useMember } from './member.ts';
 import { HOME, Shell } from './shell.tsx';
 import { text } from './text.ts';
 
@@ -32,8 +33,8 @@ export const router = createRouter({
     screen('/keys', () => import('./keys/list.tsx').then((file) => file.Keys)),
     screen('/team', () => import('./team/list.tsx').then((file) => file.Team)),
     screen('/audit', () => import('./audit/list.tsx').then((file) => file.Audit)),
-    screen('/security', () => import('./account.tsx').then((file) => file.SecurityPage)),
-    screen('/profile', () => import('./account.tsx').then((file) => file.ProfilePage)),
+    screen('/security', () => import('../ui/account/security.tsx').then((file) => file.SecurityPage)),
+    screen('/profile', () => import('../ui/account/profile.tsx').then((file) => file.profilePage(useMember))),
   ]),
 });
 

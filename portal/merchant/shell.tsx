@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
-import { lazyRouteComponent, Link } from '@tanstack/react-router';
-import { Suspense, useState, type ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 
 import { Note } from '../ui/badge.tsx';
@@ -9,9 +9,11 @@ import { base, environment } from '../ui/environment.ts';
 import { failureText } from '../ui/feedback.tsx';
 import { SelectField } from '../ui/field.tsx';
 import { formatClock } from '../ui/format.ts';
-import { Frame, type Entry } from '../ui/frame.tsx';
+import { text as frame } from '../ui/frame-text.ts';
+import { ACCOUNT, Frame, type Entry } from '../ui/frame.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
 import { text as kit } from '../ui/text.ts';
+import { Find } from './find.tsx';
 import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
 import { call, useRead } from './routes.ts';
@@ -64,13 +66,7 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
       { to: '/audit', label: text.audit, icon: 'history', permission: 'audit:read' },
     ],
   },
-  {
-    title: text.person,
-    entries: [
-      { to: '/security', label: text.security, icon: 'lock' },
-      { to: '/profile', label: text.profile, icon: 'person' },
-    ],
-  },
+  ACCOUNT,
 ];
 
 const KEYS = [
@@ -103,14 +99,14 @@ export function Shell() {
         </>
       }
       user={user}
-      role={role ?? ''}
+      role={role ? text[role] : ''}
       choices={<MerchantChoice />}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
         <Warning>
           {text.twoFactorNeeded}{' '}
           <Link to="/security" className="underline">
-            {text.security}
+            {frame.security}
           </Link>
         </Warning>
       )}
@@ -145,8 +141,7 @@ function MerchantChoice() {
   );
 }
 
-const Find = lazyRouteComponent(() => import('./find.tsx'), 'Find');
-
+/** The search is part of the first script: letters that follow its key at once would be lost while it is loaded. */
 function Search({ screens }: { screens: readonly Entry[] }) {
   const [isOpen, setOpen] = useState(false);
   const open = (): void => setOpen(true);
@@ -165,9 +160,7 @@ function Search({ screens }: { screens: readonly Entry[] }) {
       {isOpen &&
         createPortal(
           // Outside of the top bar, which is a landmark.
-          <Suspense>
-            <Find screens={screens} onClose={() => setOpen(false)} />
-          </Suspense>,
+          <Find screens={screens} onClose={() => setOpen(false)} />,
           document.body,
         )}
     </>

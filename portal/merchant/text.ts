@@ -23,8 +23,6 @@ export const text = catalogue({
   keysOfApi: ['API keys', 'የAPI ቁልፎች'],
   team: ['Team', 'ቡድን'],
   audit: ['Audit', 'የለውጥ መዝገብ'],
-  security: ['Security', 'ደህንነት'],
-  profile: ['Profile', 'መገለጫ'],
   twoFactorNeeded: [
     'In live your role needs two-factor authentication. Turn it on under',
     'በእውነተኛው ላይ ሚናዎ ሁለት ደረጃ ማረጋገጫ ያስፈልገዋል። እዚህ ያብሩት፦',
@@ -39,7 +37,6 @@ export const text = catalogue({
     'ለውጦች በዚህ ሰዓት በራሳቸው አይደርሱም፤ በየ15 ሰከንድ ይነበባሉ።',
   ],
   merchant: ['Merchant', 'ነጋዴ'],
-  person: ['Account', 'መለያ'],
   owner: ['owner', 'ባለቤት'],
   admin: ['admin', 'አስተዳዳሪ'],
   finance: ['finance', 'ፋይናንስ'],

@@ -1,6 +1,7 @@
 import { createRoute, createRouter } from '@tanstack/react-router';
 
 import { createScreens, ROUTER_OPTIONS } from '../ui/router.tsx';
+import { useOperator } from './operator.ts';
 import { HOME, Shell } from './shell.tsx';
 import { text } from './text.ts';
 import { viewPage } from './views.tsx';
@@ -38,8 +39,8 @@ export const router = createRouter({
     screen('/maintenance', () => import('./maintenance/list.tsx').then((file) => file.MaintenanceWindows)),
     screen('/keys', () => import('./keys/list.tsx').then((file) => file.OwnKeys)),
     screen('/audit', () => import('./audit/list.tsx').then((file) => file.Audit)),
-    screen('/security', () => import('./account.tsx').then((file) => file.SecurityPage)),
-    screen('/profile', () => import('./account.tsx').then((file) => file.ProfilePage)),
+    screen('/security', () => import('../ui/account/security.tsx').then((file) => file.SecurityPage)),
+    screen('/profile', () => import('../ui/account/profile.tsx').then((file) => file.profilePage(useOperator))),
     screen('/events/$eventId', () => import('./deliveries/event.tsx').then((file) => file.EventPage)),
   ]),
 });

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 
-import { Frame, type Group } from '../ui/frame.tsx';
+import { ACCOUNT, Frame, type Group } from '../ui/frame.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useOperator } from './operator.ts';
 import { text } from './text.ts';
@@ -47,14 +47,7 @@ const GROUPS: readonly Group[] = [
       { to: '/audit', label: text.audit, icon: 'shield' },
     ],
   },
-  {
-    title: text.person,
-    entries: [
-      { to: '/security', label: text.security, icon: 'lock' },
-      { to: '/keys', label: text.ownKeys, icon: 'key' },
-      { to: '/profile', label: text.profile, icon: 'person' },
-    ],
-  },
+  { ...ACCOUNT, entries: [...ACCOUNT.entries, { to: '/keys', label: text.ownKeys, icon: 'key' }] },
 ];
 
 const KEYS = [['/ Ctrl-K', text.keyFind]] as const;

@@ -71,7 +71,4 @@ export const text = catalogue({
   maintenance: ['Maintenance', 'የጥገና ጊዜያት'],
   ownKeys: ['Your API keys', 'የእርስዎ የAPI ቁልፎች'],
   audit: ['Audit log', 'የኦዲት መዝገብ'],
-  person: ['Account', 'መለያ'],
-  security: ['Security', 'ደህንነት'],
-  profile: ['Profile', 'መገለጫ'],
 });

@@ -25,7 +25,7 @@ type Props = ComponentProps<'button'> & {
   whyNot?: string | undefined;
 };
 
-/** A button. One that cannot be used says why. */
+/** A button. The reason of one that cannot be used stands below it. */
 export function Button({ kind = 'second', icon, isBusy = false, whyNot, className = '', children, ...rest }: Props) {
   const reasonId = useId();
   const button = (

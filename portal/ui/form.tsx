@@ -5,6 +5,7 @@ import { CodeBlock } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 import { Failed } from './feedback.tsx';
 import { text } from './text.ts';
+import { toast } from './toast.tsx';
 
 type FormProps = {
   /** What the form sends. */
@@ -53,6 +54,26 @@ export function FormDialog({ title, onClose, ...form }: FormDialogProps) {
     <Dialog title={title} onClose={onClose}>
       <Form {...form} onCancel={onClose} />
     </Dialog>
+  );
+}
+
+/** A change by `useChange`. */
+type Change<Input> = FormProps['change'] & {
+  mutate: (input: Input, options: { onSuccess: () => void }) => void;
+};
+
+type QuestionProps<Input> = Omit<FormDialogProps, 'change' | 'onSubmit'> & {
+  change: Change<Input>;
+  input: Input;
+  /** The sentence afterwards. */
+  done: string;
+};
+
+/** A window with a question, whose answer makes the change with `input` and closes it. */
+export function QuestionDialog<Input>({ change, input, done, onClose, ...dialog }: QuestionProps<Input>) {
+  const onSuccess = (): void => (onClose(), toast(done));
+  return (
+    <FormDialog {...dialog} change={change} onSubmit={() => change.mutate(input, { onSuccess })} onClose={onClose} />
   );
 }
 

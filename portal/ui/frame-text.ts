@@ -14,6 +14,8 @@ export const text = catalogue({
   language: ['Language', 'ቋንቋ'],
   help: ['Help', 'እገዛ'],
   person: ['Account', 'መለያ'],
+  security: ['Security', 'ደህንነት'],
+  profile: ['Profile', 'መገለጫ'],
   signOut: ['Sign out', 'ውጣ'],
   signOutEverywhere: ['Sign out everywhere', 'ከሁሉም ቦታ ውጣ'],
   role: ['Role', 'ሚና'],

@@ -40,6 +40,15 @@ type Props = {
   children?: ReactNode;
 };
 
+/** The screens of a person's own account. */
+export const ACCOUNT: Group = {
+  title: text.person,
+  entries: [
+    { to: '/security', label: text.security, icon: 'lock' },
+    { to: '/profile', label: text.profile, icon: 'person' },
+  ],
+};
+
 const isLive = environment === 'live';
 
 /** The frame of every screen: top bar, environment, sidebar. */

@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { CallFailure } from '../../ui/call.ts';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
-import { FormDialog, SecretDialog } from '../../ui/form.tsx';
+import { FormDialog, QuestionDialog, SecretDialog } from '../../ui/form.tsx';
 import { text as kit } from '../../ui/text.ts';
-import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { RotationDialog } from '../rotation-dialog.tsx';
 import { useChange, type Key } from '../routes.ts';
@@ -145,24 +144,24 @@ export function RotateDialog({ apiKey: { keyId, key }, onClose, onSecret }: OnSe
   );
 }
 
-/** Asks, then ends a key. */
+/** Ends a key after a question. */
 export function RevokeDialog({ apiKey: { keyId, key, name }, onClose }: { apiKey: Key; onClose: () => void }) {
   const revoke = useChange('POST /api/portal/keys/:keyId/revoke');
-  const onSuccess = (): void => (onClose(), toast(text.isRevoked));
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.revokeTitle}
       action={text.revoke}
       kind="danger"
       change={revoke}
-      onSubmit={() => revoke.mutate({ params: { keyId } }, { onSuccess })}
+      input={{ params: { keyId } }}
+      done={text.isRevoked}
       onClose={onClose}
     >
       <p>
         {name} <code className="font-mono">{key}</code>
       </p>
       <p>{text.revokeHelp}</p>
-    </FormDialog>
+    </QuestionDialog>
   );
 }
 

@@ -3,8 +3,9 @@ import { useDeferredValue, useState } from 'react';
 import { Loaded } from '../../ui/feedback.tsx';
 import { Choice, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
+import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
-import { Price, typedBirr } from '../quote.tsx';
+import { Price, text as shared, typedBirr } from '../quote.tsx';
 import { useChange, useRead } from '../routes.ts';
 import { ExpectedDays } from './days.tsx';
 import { text } from './text.ts';
@@ -42,12 +43,12 @@ export function SettlementForm({ onClose }: { onClose: () => void }) {
       />
       {!isAll && (
         <TextField
-          label={text.amount}
+          label={shared.amount}
           hint={text.amountHelp}
           inputMode="decimal"
           isRequired
           value={typed}
-          error={typed !== '' && amount === undefined ? text.wrongAmount : undefined}
+          error={typed !== '' && amount === undefined ? kit.wrongAmount : undefined}
           onChange={(event) => setTyped(event.target.value)}
         />
       )}
@@ -60,7 +61,7 @@ export function SettlementForm({ onClose }: { onClose: () => void }) {
         )}
       </Loaded>
       <TextField
-        label={text.requestId}
+        label={shared.requestId}
         isRequired
         maxLength={64}
         value={requestId}

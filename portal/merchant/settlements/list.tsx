@@ -17,7 +17,7 @@ import { SettlementForm } from './form.tsx';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<SettlementRow>[] = [
-  { header: text.requestId, cell: ({ requestId }) => requestId },
+  { header: shared.requestId, cell: ({ requestId }) => requestId },
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: text.bankAccount, cell: ({ bankAccount }) => `${bankAccount.bankCode} ${bankAccount.accountNumber}` },
   { header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },

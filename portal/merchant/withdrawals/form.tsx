@@ -2,15 +2,15 @@ import { useDeferredValue, useState } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
+import { issueOf } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
-import { issueOf } from '../../ui/error-text.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { Choice, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { birr } from '../../ui/format.ts';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
-import { Price, typedBirr } from '../quote.tsx';
+import { Price, text as shared, typedBirr } from '../quote.tsx';
 import { useChange, useRead } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -104,12 +104,12 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
       />
       {ofChannel && <LimitLine limits={ofChannel.payOut} />}
       <TextField
-        label={text.amount}
+        label={shared.amount}
         hint={text.amountHelp}
         inputMode="decimal"
         isRequired
         value={values.amount}
-        error={values.amount !== '' && amount === undefined ? text.wrongAmount : issueOf(create.error, 'amount')}
+        error={values.amount !== '' && amount === undefined ? kit.wrongAmount : issueOf(create.error, 'amount')}
         onChange={(event) => set({ amount: event.target.value })}
       />
       <QuoteOf channel={channel} amount={amount} />
@@ -133,7 +133,7 @@ function References({ values, problems, onChange }: PartProps) {
         onChange={(event) => onChange({ reason: event.target.value })}
       />
       <TextField
-        label={text.requestId}
+        label={shared.requestId}
         isRequired
         maxLength={64}
         value={values.requestId}

@@ -21,7 +21,7 @@ import { SecondPersonPolicy } from './second-person.tsx';
 import { text } from './text.ts';
 
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
-  { header: text.requestId, cell: ({ requestId }) => requestId },
+  { header: shared.requestId, cell: ({ requestId }) => requestId },
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: text.channel, narrow: 'none', cell: ({ channel }) => channel },
   { header: text.destination, cell: destinationText },

@@ -4,8 +4,9 @@ import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { FormDialog } from '../../ui/form.tsx';
+import { FormDialog, QuestionDialog } from '../../ui/form.tsx';
 import { birr } from '../../ui/format.ts';
+import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { destinationText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
@@ -59,7 +60,7 @@ function PolicyForm({ secondPersonFrom: from, onClose }: WithdrawalPolicy & { on
         hint={text.policyHelp}
         inputMode="decimal"
         value={typed}
-        error={isWrong ? text.wrongAmount : undefined}
+        error={isWrong ? kit.wrongAmount : undefined}
         onChange={(event) => setTyped(event.target.value)}
       />
     </FormDialog>
@@ -88,32 +89,32 @@ type DialogProps = { withdrawal: WithdrawalRow; onClose: () => void };
 function ConfirmDialog({ withdrawal, onClose }: DialogProps) {
   const { withdrawalRequestId: withdrawalId, amount } = withdrawal;
   const confirm = useChange('POST /api/portal/withdrawals/:withdrawalId/confirm');
-  const onSuccess = (): void => (onClose(), toast(text.confirmed));
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.confirm}
       action={text.confirm}
       change={confirm}
-      onSubmit={() => confirm.mutate({ params: { withdrawalId }, body: {} }, { onSuccess })}
+      input={{ params: { withdrawalId }, body: {} }}
+      done={text.confirmed}
       onClose={onClose}
     >
       <p>{text.confirmQuestion(birr(amount), destinationText(withdrawal))}</p>
-    </FormDialog>
+    </QuestionDialog>
   );
 }
 
 function DeclineDialog({ withdrawal: { withdrawalRequestId: withdrawalId }, onClose }: DialogProps) {
   const [reason, setReason] = useState('');
   const decline = useChange('POST /api/portal/withdrawals/:withdrawalId/decline');
-  const onSuccess = (): void => (onClose(), toast(text.declined));
   return (
-    <FormDialog
+    <QuestionDialog
       title={text.declineTitle}
       action={text.decline}
       kind="danger"
       change={decline}
       isDisabled={reason.trim() === ''}
-      onSubmit={() => decline.mutate({ params: { withdrawalId }, body: { reason } }, { onSuccess })}
+      input={{ params: { withdrawalId }, body: { reason } }}
+      done={text.declined}
       onClose={onClose}
     >
       <p>{text.declineHelp}</p>
@@ -124,6 +125,6 @@ function DeclineDialog({ withdrawal: { withdrawalRequestId: withdrawalId }, onCl
         value={reason}
         onChange={(event) => setReason(event.target.value)}
       />
-    </FormDialog>
+    </QuestionDialog>
   );
 }

@@ -4,6 +4,7 @@ import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { text as frame } from '../../ui/frame-text.ts';
+import { catalogue } from '../../ui/language.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -15,7 +16,24 @@ import { EnvironmentBadge, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type AuditEntry } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { saveAudit } from './export.ts';
-import { text } from './text.ts';
+
+const text = catalogue({
+  title: ['Audit log', 'የኦዲት መዝገብ'],
+  none: ['No change matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ለውጥ የለም።'],
+  at: ['Time', 'ጊዜ'],
+  operator: ['Operator', 'ኦፕሬተር'],
+  operatorId: ['Operator id', 'የኦፕሬተር መለያ'],
+  action: ['Action', 'ተግባር'],
+  resource: ['Resource', 'የተለወጠው'],
+  changes: ['What was changed', 'ምን ተለወጠ'],
+  proposedBy: ['Proposed by', 'ያቀረበው'],
+  requestId: ['Request id', 'የጥያቄ መለያ'],
+  export: ['Export CSV', 'CSV አውርድ'],
+  cut: [
+    'The file has the newest 5,000 changes. Narrow the filters for the others.',
+    'ፋይሉ የቅርብ 5,000 ለውጦችን ይዟል። ለሌሎቹ ማጣሪያዎቹን ያጥብቡ።',
+  ],
+});
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: text.at, cell: ({ at }) => <Time at={at} seconds /> },

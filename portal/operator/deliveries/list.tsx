@@ -1,12 +1,10 @@
 import { DELIVERY_STATUSES } from '../../../src/webhooks/delivery/states.ts';
 import { DELIVERY_TEXTS } from '../../ui/delivery-status.ts';
 import { environment } from '../../ui/environment.ts';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
-import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../../ui/page.tsx';
-import { useRead } from '../routes.ts';
+import type { Filter } from '../../ui/filter-bar.tsx';
+import { listPage } from '../list-page.tsx';
+import { useRead, type Delivery } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewDrawer } from '../views.tsx';
 import { BulkResendButton } from './bulk-resend.tsx';
 import { COLUMNS } from './columns.tsx';
 import { text } from './text.ts';
@@ -32,20 +30,14 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /** The webhook deliveries of all merchants in an environment. */
-export function Deliveries() {
-  const state = useFilters(FILTERS);
-  const query = { ...state.query, environment };
-  return (
-    <Page title={text.title} actions={<BulkResendButton filter={state.chosen} />}>
-      <Listing
-        label={text.label}
-        state={state}
-        query={useRead('GET /api/ops/webhooks/deliveries', { query }, { everyMs: REFRESH_MS })}
-        columns={COLUMNS}
-        idOf={({ deliveryId }) => deliveryId}
-        empty={text.none}
-        drawer={({ id, close }) => <ViewDrawer kind="delivery" id={id} onClose={close} />}
-      />
-    </Page>
-  );
-}
+export const Deliveries = listPage<Delivery>({
+  title: text.title,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query) =>
+    useRead('GET /api/ops/webhooks/deliveries', { query: { ...query, environment } }, { everyMs: REFRESH_MS }),
+  idOf: ({ deliveryId }) => deliveryId,
+  empty: text.none,
+  view: 'delivery',
+  actions: ({ chosen }) => <BulkResendButton filter={chosen} />,
+});

@@ -1,15 +1,13 @@
 import { Badge } from '../../ui/badge.tsx';
 import { Mono } from '../../ui/copy.tsx';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import type { Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
-import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { STATES } from '../kyc/text.ts';
+import { listPage } from '../list-page.tsx';
 import { useRead, type Merchant } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewDrawer } from '../views.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -39,19 +37,13 @@ const COLUMNS: readonly Column<Merchant>[] = [
 ];
 
 /** Every merchant. */
-export function Merchants() {
-  const state = useFilters(FILTERS);
-  return (
-    <Page title={text.title} actions={<CommandButton name="merchant.create" address="/api/ops/merchants" />}>
-      <Listing
-        label={text.title}
-        state={state}
-        query={useRead('GET /api/ops/merchants', { query: state.query })}
-        columns={COLUMNS}
-        idOf={({ merchantId }) => merchantId}
-        empty={text.none}
-        drawer={({ id, close }) => <ViewDrawer kind="merchant" id={id} onClose={close} />}
-      />
-    </Page>
-  );
-}
+export const Merchants = listPage<Merchant>({
+  title: text.title,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query) => useRead('GET /api/ops/merchants', { query }),
+  idOf: ({ merchantId }) => merchantId,
+  empty: text.none,
+  view: 'merchant',
+  actions: () => <CommandButton name="merchant.create" address="/api/ops/merchants" />,
+});

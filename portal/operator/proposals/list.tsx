@@ -1,14 +1,12 @@
 import { Badge } from '../../ui/badge.tsx';
 import { Mono } from '../../ui/copy.tsx';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import type { Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
-import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { listPage } from '../list-page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
 import { useRead, type Proposal } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewDrawer } from '../views.tsx';
 import { STATES, text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -31,19 +29,12 @@ const COLUMNS: readonly Column<Proposal>[] = [
 ];
 
 /** Changes that need a second operator, in both environments. */
-export function Proposals() {
-  const state = useFilters(FILTERS);
-  return (
-    <Page title={text.title}>
-      <Listing
-        label={text.title}
-        state={state}
-        query={useRead('GET /api/ops/proposals', { query: state.query })}
-        columns={COLUMNS}
-        idOf={({ proposalId }) => proposalId}
-        empty={text.none}
-        drawer={({ id, close }) => <ViewDrawer kind="proposal" id={id} onClose={close} />}
-      />
-    </Page>
-  );
-}
+export const Proposals = listPage<Proposal>({
+  title: text.title,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query) => useRead('GET /api/ops/proposals', { query }),
+  idOf: ({ proposalId }) => proposalId,
+  empty: text.none,
+  view: 'proposal',
+});

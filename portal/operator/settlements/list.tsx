@@ -1,14 +1,12 @@
 import { environment } from '../../ui/environment.ts';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
-import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../../ui/page.tsx';
 import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
 import { Day, Time } from '../../ui/time.tsx';
+import { listPage } from '../list-page.tsx';
 import { useRead, type Settlement } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewDrawer } from '../views.tsx';
 import { BankFileButton } from './bank-file.tsx';
 import { text } from './text.ts';
 
@@ -30,19 +28,13 @@ const COLUMNS: readonly Column<Settlement>[] = [
 ];
 
 /** The settlements of all merchants in an environment. */
-export function Settlements() {
-  const state = useFilters(FILTERS);
-  return (
-    <Page title={text.title} actions={<BankFileButton />}>
-      <Listing
-        label={text.title}
-        state={state}
-        query={useRead('GET /api/ops/settlements', { query: { ...state.query, environment } })}
-        columns={COLUMNS}
-        idOf={({ settlementId }) => settlementId}
-        empty={text.none}
-        drawer={({ id, close }) => <ViewDrawer kind="settlement" id={id} onClose={close} />}
-      />
-    </Page>
-  );
-}
+export const Settlements = listPage<Settlement>({
+  title: text.title,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query) => useRead('GET /api/ops/settlements', { query: { ...query, environment } }),
+  idOf: ({ settlementId }) => settlementId,
+  empty: text.none,
+  view: 'settlement',
+  actions: () => <BankFileButton />,
+});

@@ -1,16 +1,14 @@
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { environment } from '../../ui/environment.ts';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
-import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { STATES, StatusBadge } from '../../ui/transaction-state.tsx';
+import { listPage } from '../list-page.tsx';
 import { useRead, type Transaction } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewDrawer } from '../views.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -39,19 +37,12 @@ const COLUMNS: readonly Column<Transaction>[] = [
 ];
 
 /** The transactions of all merchants in an environment. */
-export function Transactions() {
-  const state = useFilters(FILTERS);
-  return (
-    <Page title={text.title}>
-      <Listing
-        label={text.title}
-        state={state}
-        query={useRead('GET /api/ops/transactions', { query: { ...state.query, environment } })}
-        columns={COLUMNS}
-        idOf={({ transactionId }) => transactionId}
-        empty={text.none}
-        drawer={({ id, close }) => <ViewDrawer kind="transaction" id={id} onClose={close} />}
-      />
-    </Page>
-  );
-}
+export const Transactions = listPage<Transaction>({
+  title: text.title,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query) => useRead('GET /api/ops/transactions', { query: { ...query, environment } }),
+  idOf: ({ transactionId }) => transactionId,
+  empty: text.none,
+  view: 'transaction',
+});

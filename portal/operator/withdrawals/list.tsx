@@ -1,14 +1,12 @@
 import { environment } from '../../ui/environment.ts';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
-import { Listing } from '../../ui/listing.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { listPage } from '../list-page.tsx';
 import { useRead, type Withdrawal } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewDrawer } from '../views.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -29,19 +27,12 @@ const COLUMNS: readonly Column<Withdrawal>[] = [
 ];
 
 /** The withdrawals of all merchants in an environment. */
-export function Withdrawals() {
-  const state = useFilters(FILTERS);
-  return (
-    <Page title={text.title}>
-      <Listing
-        label={text.title}
-        state={state}
-        query={useRead('GET /api/ops/withdrawals', { query: { ...state.query, environment } })}
-        columns={COLUMNS}
-        idOf={({ withdrawalId }) => withdrawalId}
-        empty={text.none}
-        drawer={({ id, close }) => <ViewDrawer kind="withdrawal" id={id} onClose={close} />}
-      />
-    </Page>
-  );
-}
+export const Withdrawals = listPage<Withdrawal>({
+  title: text.title,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query) => useRead('GET /api/ops/withdrawals', { query: { ...query, environment } }),
+  idOf: ({ withdrawalId }) => withdrawalId,
+  empty: text.none,
+  view: 'withdrawal',
+});
