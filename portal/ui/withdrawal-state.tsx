@@ -7,10 +7,12 @@ import {
   type WithdrawalStage,
   type WithdrawalStatus,
 } from '../../src/withdrawals/states.ts';
-import { Badge, type Tone } from './badge.tsx';
+import { ApiText } from './api-text.tsx';
+import { Badge, Note, type Tone } from './badge.tsx';
 import type { Filter } from './filter-bar.tsx';
 import { catalogue } from './language.ts';
 import { Time } from './time.tsx';
+import { providerFailure } from './transaction-state.tsx';
 
 /** A withdrawal's status, and the stage of a pending one. */
 export const STATES = catalogue({
@@ -102,6 +104,15 @@ export function WithdrawalState({ status, stage }: State) {
 export function confirmationFacts({ stage, requestedAt }: State & { requestedAt: string }): Record<string, ReactNode> {
   if (stage !== 'AWAITING_CONFIRMATION') return {};
   return { [LABELS.unconfirmed]: <Time at={confirmableUntil(new Date(requestedAt)).toISOString()} /> };
+type Failure = Record<'code' | 'message' | 'providerCode', string>;
+
+/** Why a withdrawal was not paid: in the words of whoever has rejected it, if that was no provider. */
+export function WithdrawalFailure({ failure: { code, message, providerCode } }: { failure: Failure }) {
+  return (
+    <Note tone="bad">
+      <ApiText text={message} amharic={providerCode === '' ? undefined : providerFailure(code)} />
+    </Note>
+  );
 }
 
 /** To whom a withdrawal is paid. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 
 import type { MemberRole } from '../../src/http/people.ts';
+import { BANKS } from '../../src/lib/banks.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPortal } from '../../src/local/portal.ts';
 import { addPerson, PASSWORD, startPortalService, type PortalService } from '../portal/portal.ts';
@@ -97,9 +98,9 @@ export async function inspectScreen({ page }: Tab, name: string): Promise<string
 const LABELS = 'button, h1, h2, th, dt, label, legend, summary, option, nav a, [aria-label], [placeholder]';
 /** Names of the contract and of code, and data of the tests. */
 const SAME_IN_EVERY_LANGUAGE =
-  /^(?:API|QRCODE|DNS|TLS|English|X-Service-Signature|[A-Z]+ \/api\/[\w:/-]+|Abyssinia Coffee|[A-Z]+-\d+|TELEBIRR|CBE_BIRR|AWASH|[a-z_]+[.][a-z_]+)$/;
+  /^(?:API|QRCODE|DNS|TLS|English|X-Service-Signature|[A-Z]+ \/api\/[\w:/-]+|[A-Z]+-\d+|TELEBIRR|CBE_BIRR|AWASH|[a-z_]+[.][a-z_]+)$/;
 
-const NAMES = /Abyssinia Coffee(?: PLC)?|Commercial Bank of Ethiopia/g;
+const NAMES = new RegExp(['Abyssinia Coffee(?: PLC)?', ...Object.values(BANKS)].join('|'), 'g');
 /** Three English words in a row: other names and codes are shorter. */
 const SENTENCE = /[A-Za-z]{2,}(?:[,;:]? [A-Za-z]{2,}){2,}/;
 /** All that is in sight, but for code and what is marked as English. */
@@ -118,12 +119,12 @@ const READ_TEXTS = `(() => {
 async function untranslated(page: Page): Promise<string[]> {
   const read = `[...document.querySelectorAll(${JSON.stringify(LABELS)})].map(
     (one) => one.ariaLabel ?? one.placeholder ?? one.innerText ?? '')`;
-  const labels = await page.evaluate<string[]>(read);
-  const isForeign = (label: string): boolean => /[A-Za-z]{2}/.test(label) && !/[\u1200-\u139F]/.test(label);
-  const sentences = (await page.evaluate<string[]>(READ_TEXTS)).filter((text) =>
-    SENTENCE.test(text.replaceAll(NAMES, '')),
-  );
-  return [...new Set([...labels.map((label) => label.trim()).filter(isForeign), ...sentences])].filter(
-    (text) => !SAME_IN_EVERY_LANGUAGE.test(text),
-  );
+  const labels = (await page.evaluate<string[]>(read)).map((label) => label.trim());
+  const isForeign = (label: string): boolean =>
+    /[A-Za-z]{2}/.test(label.replaceAll(NAMES, '')) &&
+    !/[\u1200-\u139F]/.test(label) &&
+    !SAME_IN_EVERY_LANGUAGE.test(label);
+  const isSentence = (text: string): boolean => SENTENCE.test(text.replaceAll(NAMES, ''));
+  const sentences = (await page.evaluate<string[]>(READ_TEXTS)).filter(isSentence);
+  return [...new Set([...labels.filter(isForeign), ...sentences])];
 }

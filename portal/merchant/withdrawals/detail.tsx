@@ -1,11 +1,16 @@
-import { ApiText } from '../../ui/api-text.tsx';
 import { Note, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { providerFailure } from '../../ui/transaction-state.tsx';
-import { confirmationFacts, destinationText, KINDS, PENDING_REASONS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import {
+  confirmationFacts,
+  destinationText,
+  KINDS,
+  PENDING_REASONS,
+  WithdrawalFailure,
+  WithdrawalState,
+} from '../../ui/withdrawal-state.tsx';
 import { CancelPayout, PayoutDrawer } from '../payout.tsx';
 import { text as shared } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
@@ -47,19 +52,12 @@ export function WithdrawalDrawer({ withdrawalId, onClose }: { withdrawalId: stri
   );
 }
 
-/** Why it is not paid yet, or was not: in the words of whoever has rejected it, if that was no provider. */
+/** Why it is not paid yet, or was not. */
 function Notes({ withdrawal: { stage, failure } }: { withdrawal: WithdrawalRow }) {
   return (
     <>
       {stage && stage !== 'COMPLETED' && <Note tone="info">{PENDING_REASONS[stage]}</Note>}
-      {failure && (
-        <Note tone="bad">
-          <ApiText
-            text={failure.message}
-            amharic={failure.providerCode === '' ? undefined : providerFailure(failure.code)}
-          />
-        </Note>
-      )}
+      {failure && <WithdrawalFailure failure={failure} />}
     </>
   );
 }

@@ -1,12 +1,16 @@
-import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr, formatCount } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { providerFailure } from '../../ui/transaction-state.tsx';
-import { confirmationFacts, destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import {
+  confirmationFacts,
+  destinationText,
+  KINDS,
+  WithdrawalFailure,
+  WithdrawalState,
+} from '../../ui/withdrawal-state.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment } from '../parts.tsx';
@@ -48,14 +52,7 @@ function WithdrawalDetail({ withdrawal }: { withdrawal: Detail }) {
         </div>
       )}
       {approvalsMissing > 0 && links['approve'] && <Note tone="info">{text.missing(approvalsMissing)}</Note>}
-      {failure && (
-        <Note tone="bad">
-          <ApiText
-            text={failure.message}
-            amharic={failure.providerCode === '' ? undefined : providerFailure(failure.code)}
-          />
-        </Note>
-      )}
+      {failure && <WithdrawalFailure failure={failure} />}
       <Actions temporalUrl={withdrawal.temporalUrl}>
         {links['approve'] && <CommandButton name="withdrawal.approve" address={links['approve']} whyNot={barrier} />}
         {links['reject'] && <CommandButton name="withdrawal.reject" address={links['reject']} />}
