@@ -104,6 +104,8 @@ export function WithdrawalState({ status, stage }: State) {
 export function confirmationFacts({ stage, requestedAt }: State & { requestedAt: string }): Record<string, ReactNode> {
   if (stage !== 'AWAITING_CONFIRMATION') return {};
   return { [LABELS.unconfirmed]: <Time at={confirmableUntil(new Date(requestedAt)).toISOString()} /> };
+}
+
 type Failure = Record<'code' | 'message' | 'providerCode', string>;
 
 /** Why a withdrawal was not paid: in the words of whoever has rejected it, if that was no provider. */

@@ -8,7 +8,7 @@ import { rows } from '../../src/lib/db.ts';
 import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
-import { linkAccount, requestSettlement, withdraw } from '../support/settlements.ts';
+import { linkAccount } from '../support/settlements.ts';
 import { WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
@@ -260,46 +260,3 @@ test('the overview is of the days that are chosen, and its bars have an axis in 
   expect(problems).toEqual([]);
   await close();
 }, 60_000);
-
-test('on a page in Amharic, what the API has in English by a known code is in Amharic', async () => {
-  const { db, fixture, scope } = portal;
-  const withdrawal = await withdraw(fixture, scope, 100_00n);
-  const settlement = await requestSettlement(fixture, scope);
-  const skipped = [
-    { date: '2026-09-27', reason: 'Meskel, Sunday 27 September 2026', provisional: false },
-    { date: '2026-09-28', reason: 'requested after 15:00, Monday 28 September 2026', provisional: false },
-  ];
-  await rows(db, `UPDATE settlement SET skipped_days = CAST(:skipped AS jsonb) WHERE id = :id`, {
-    id: settlement.id,
-    skipped: JSON.stringify(skipped),
-  });
-  const tab = await portal.open(`/test/withdrawals?open=${withdrawal.id}`, { language: 'am', role: 'owner' });
-  const { page, problems, close } = tab;
-  await page.waitForSelector('dialog >> text=ከመላኩ በፊት እየተመረመረ ነው።');
-  const found = [await inspectScreen(tab, 'withdrawal-drawer-am')];
-  const failure = {
-    code: 'INVALID_PAYEE',
-    message: 'No such wallet at the provider.',
-    providerCode: 'E1',
-    retryable: false,
-  };
-  await rows(
-    db,
-    `UPDATE withdrawal SET status = 'FAILED', stage = 'COMPLETED', failure = CAST(:failure AS jsonb), completed_at = now() WHERE id = :id`,
-    { id: withdrawal.id, failure: JSON.stringify(failure) },
-  );
-  await page.reload();
-  await page.waitForSelector('dialog >> text=አቅራቢው ይህን ስልክ ወይም ሂሳብ አያውቀውም።');
-  found.push(await inspectScreen(tab, 'failed-withdrawal-am'));
-  await page.goto(`${portal.url}/test/withdrawals`);
-  await page.locator('main header button').last().click();
-  await page.fill('dialog input[inputmode=decimal]', '80000');
-  await page.waitForSelector('dialog >> text=መጠኑ ከከፍተኛው በላይ ነው።');
-  found.push(await inspectScreen(tab, 'withdrawal-problem-am'));
-  await page.goto(`${portal.url}/test/settlements?open=${settlement.id}`);
-  await page.waitForSelector('dialog >> text=መስቀል');
-  found.push(await inspectScreen(tab, 'settlement-drawer-am'));
-  expect(found.flat()).toEqual([]);
-  expect(problems).toEqual([]);
-  await close();
-}, 120_000);

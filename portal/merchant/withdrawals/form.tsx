@@ -1,4 +1,4 @@
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useState, type ReactNode } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
@@ -120,7 +120,7 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-type Problems = Readonly<Record<Field, string | undefined>>;
+type Problems = Readonly<Record<Field, ReactNode>>;
 type PartProps = { values: Values; problems: Problems; onChange: (changes: Partial<Values>) => void };
 
 function References({ values, problems, onChange }: PartProps) {
