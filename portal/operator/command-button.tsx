@@ -3,7 +3,6 @@ import { useState, type ReactNode } from 'react';
 import { Issue } from '../ui/api-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
-import { focusFirst } from '../ui/dialog.tsx';
 import { Check, SelectField, TextField } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form.tsx';
 import { text as kit } from '../ui/text.ts';

@@ -22,7 +22,7 @@ const problemsOf = ({ quote: { problems, withdrawal }, failure }: Row) =>
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: text.line, cell: ({ line }) => line },
-  { header: own.requestId, cell: ({ body }) => body.requestId },
+  { header: shared.requestId, cell: ({ body }) => body.requestId },
   {
     header: shared.amount,
     align: 'end',
