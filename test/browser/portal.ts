@@ -100,7 +100,19 @@ const LABELS = 'button, h1, h2, th, dt, label, legend, summary, option, nav a, [
 const SAME_IN_EVERY_LANGUAGE =
   /^(?:API|QRCODE|DNS|TLS|English|X-Service-Signature|[A-Z]+ \/api\/[\w:/-]+|[A-Z]+-\d+|TELEBIRR|CBE_BIRR|AWASH|[a-z_]+[.][a-z_]+)$/;
 
-const NAMES = new RegExp(['Abyssinia Coffee(?: PLC)?', ...Object.values(BANKS)].join('|'), 'g');
+const NAMES = new RegExp(
+  [
+    // The longer ones first: a bank has the name of its channel in its own.
+    ...Object.values(BANKS),
+    'Abyssinia Coffee(?: PLC)?',
+    'The (?:owner|admin|finance|developer|support|viewer)',
+    '[\\w ]+[.]pdf',
+    'telebirr|CBE Birr|Awash|M-Pesa',
+    'CSV|XLSX|PDF',
+    'meskot [a-z -]+',
+  ].join('|'),
+  'g',
+);
 /** Three English words in a row: other names and codes are shorter. */
 const SENTENCE = /[A-Za-z]{2,}(?:[,;:]? [A-Za-z]{2,}){2,}/;
 /** All that is in sight, but for code and what is marked as English. */
