@@ -54,7 +54,7 @@ CREATE TABLE user_token (
   merchant_id  text REFERENCES merchant,           -- of an invitation
   role         text CHECK (role IN ('owner', 'admin', 'finance', 'developer', 'support', 'viewer')),
   details      jsonb,                              -- of a sign-up: the names of the person and of the business
-  created_by   text,                               -- usr_…
+  created_by   text,                               -- usr_… or opr_…
   expires_at   timestamptz NOT NULL,
   used_at      timestamptz,
   revoked_at   timestamptz,

@@ -17,6 +17,12 @@ export const text = catalogue({
   largeAmount: ['Reviewed from (ETB)', 'የሚመረመረው ከ (ETB)'],
   twoPersonAmount: ['Two approvals from (ETB)', 'ሁለት ማጽደቅ ከ (ETB)'],
   perHourMax: ['At most within an hour', 'በአንድ ሰዓት ቢበዛ'],
+  inviteOwner: ['Invite an owner', 'ባለቤት ጋብዝ'],
+  inviteOwnerHelp: [
+    'A mail with a link leads to the portal of this merchant. Make sure by another way that the address is the owner’s.',
+    'ሊንክ ያለው ኢሜይል ወደዚህ ነጋዴ ፖርታል ይመራል። አድራሻው የባለቤቱ መሆኑን በሌላ መንገድ ያረጋግጡ።',
+  ],
+  ownerEmail: ['E-mail of the owner', 'የባለቤቱ ኢሜይል'],
   inviteKey: ['Invite to create a key', 'ቁልፍ እንዲፈጥር ጋብዝ'],
   inviteKeyHelp: [
     'The merchant redeems the token, and no operator sees the key.',

@@ -86,6 +86,12 @@ export const ADMINISTRATION = {
     ],
   },
   'merchant.change-settlement-limit': { ...PROPOSED, fields: [min, max] },
+  'merchant.invite-owner': {
+    label: text.inviteOwner,
+    help: text.inviteOwnerHelp,
+    fields: [{ name: 'email', label: text.ownerEmail, kind: 'text', ...REQUIRED }],
+    reason: 'required',
+  },
   'key.invite': {
     label: text.inviteKey,
     help: text.inviteKeyHelp,

@@ -3,6 +3,7 @@ import type { OperatorRole } from '../http/route.ts';
 /** Every change that operators make, under its name in the audit log, and the roles that may make it besides admins. */
 export const PERMISSIONS = {
   'merchant.create': ['admin'],
+  'merchant.invite-owner': ['admin'],
   'merchant.suspend': ['admin'],
   'merchant.resume': ['admin'],
   'merchant.change-fees': ['admin'],
@@ -76,6 +77,7 @@ export const ACTIONS = Object.keys(PERMISSIONS) as [Action, ...Action[]];
  * give access. What stops something needs none. The confirmation of a proposal needs one too.
  */
 export const STEP_UP_ACTIONS: readonly Action[] = [
+  'merchant.invite-owner',
   'merchant.resume',
   'merchant.change-fees',
   'merchant.change-limits',

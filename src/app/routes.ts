@@ -44,7 +44,7 @@ import { keyRoutes } from '../portal/key-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
 import { streamRoutes } from '../portal/streams.ts';
-import { teamRoutes } from '../portal/team-routes.ts';
+import { ownerInvitationRoutes, teamRoutes } from '../portal/team-routes.ts';
 import { viewRoutes } from '../portal/view-routes.ts';
 import { secondPersonRoutes } from '../portal/withdrawal-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
@@ -113,6 +113,7 @@ const OPERATOR_ROUTES = [
   workQueueRoutes,
   merchantOperatorRoutes,
   merchantAdministrationRoutes,
+  ownerInvitationRoutes,
   channelOperatorRoutes,
   credentialOperatorRoutes,
   feeOperatorRoutes,
@@ -154,6 +155,7 @@ export function operatorRoutesOf(
     pepper: string;
     keyRing: KeyRing;
     consoleUrl: string | null;
+    portalUrl: string;
     liveProviders?: LiveProviders;
     workflowUrl: WorkflowUrl;
     resendsPerSecond: number;
@@ -199,6 +201,7 @@ export function routesOf(
     keyRing,
     liveProviders: config.liveProviders,
     consoleUrl: consoleUrlOf(config),
+    portalUrl: portalUrlOf(config),
     store: createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing),
     files: createReportFiles(config.REPORTS_DIR),
     catalogue: readEventCatalogue(parts.docsFolder),
@@ -223,9 +226,7 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
-    portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) =>
-      routesOfPeople({ ...deps, portalUrl: portalUrlOf(config), showsMail: !config.production }),
-    ),
+    portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
     accountRoutes: securityRoutes({
       ...deps,
       sites: { portal: portalUrlOf(config), console: consoleUrlOf(config) ?? '' },

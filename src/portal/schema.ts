@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { liveRequirementIssues } from '../access/authenticate.ts';
-import { MerchantKey } from '../access/operator-schema.ts';
+import { MerchantKey, Reason } from '../access/operator-schema.ts';
 import { stepUpUntil } from '../access/users/identify.ts';
 import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
 import type { Session } from '../access/users/sessions.ts';
@@ -175,12 +175,14 @@ export const MemberInvitation = z.object({
   invitationId: z.string(),
   email: z.string(),
   role: Role,
-  createdBy: z.string().describe('usr_…'),
+  createdBy: z.string().describe('usr_…, or opr_… of an operator'),
   createdAt: instant,
   expiresAt: instant,
 });
 
 export const Team = z.object({ members: z.array(Member), invitations: z.array(MemberInvitation) });
+
+export const NewOwner = Reason.extend({ email: emailText() });
 
 export const NewMember = z.strictObject({ email: emailText(), role: Role });
 export const MemberChange = z.strictObject({ role: Role });

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 
+import { operatorRoute } from '../access/operator-route.ts';
+import { MerchantParams } from '../access/operator-schema.ts';
+import { findOperator } from '../access/operators.ts';
 import {
   changeMember,
+  invite,
   inviteMember,
   listInvitations,
   listMembers,
@@ -10,9 +14,11 @@ import {
 import type { UserToken } from '../access/users/tokens.ts';
 import { findUser } from '../access/users/users.ts';
 import { changedFields } from '../http/audit.ts';
+import type { Language } from '../http/language.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
-import type { Database } from '../lib/db.ts';
+import type { Database, Trx } from '../lib/db.ts';
+import { invalidState } from '../lib/errors.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { Member } from '../merchants/schema.ts';
 import { enqueueMail } from '../outbox/mail.ts';
@@ -59,13 +65,8 @@ function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
       errors: ['DUPLICATE_REFERENCE'],
       handle: async ({ tx: { trx }, caller, body, at }) => {
         const { row, token } = await inviteMember(trx, { caller, at }, body);
-        const [merchant, inviter] = await Promise.all([
-          readMerchant(trx, caller.merchantId),
-          findUser(trx, caller.userId),
-        ]);
-        const link = `${portalUrl}/invitation?${new URLSearchParams({ token }).toString()}`;
-        const about = { merchantName: merchant.name, inviterName: inviter.name, role: body.role, link };
-        await enqueueMail(trx, keyRing, { recipient: body.email, ...invitationMail(inviter.language, about) });
+        const inviter = await findUser(trx, caller.userId);
+        await mailInvitation(trx, { keyRing, portalUrl }, { row, token, inviter });
         const audit = { ...EVERYWHERE, resourceId: row.id, after: body };
         return { status: 201, message: 'Invitation sent', data: presentInvitation(row), audit };
       },
@@ -80,6 +81,48 @@ function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
       handle: async ({ tx: { trx }, caller, params, at }) => {
         const { email, role } = await revokeMemberInvitation(trx, { caller, at }, params.invitationId);
         return { message: 'Invitation revoked', data: null, audit: { ...EVERYWHERE, before: { email, role } } };
+      },
+    }),
+  ];
+}
+
+type Sent = { row: UserToken; token: string; inviter: { name: string; language: Language } };
+
+async function mailInvitation(
+  trx: Trx,
+  { keyRing, portalUrl }: Pick<Deps, 'keyRing' | 'portalUrl'>,
+  { row: { email, merchantId, role }, token, inviter }: Sent,
+): Promise<void> {
+  if (email === null || merchantId === null || role === null) throw new Error('not an invitation of a member');
+  const { name: merchantName } = await readMerchant(trx, merchantId);
+  const link = `${portalUrl}/invitation?${new URLSearchParams({ token }).toString()}`;
+  const about = { merchantName, inviterName: inviter.name, role, link };
+  await enqueueMail(trx, keyRing, { recipient: email, ...invitationMail(inviter.language, about) });
+}
+
+/** How a merchant that an operator created gets its first owner, and one whose owners are locked out another. */
+export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>): Route[] {
+  return [
+    operatorRoute('POST /api/ops/merchants/:merchantId/owner-invitations', {
+      operationId: 'opsInviteOwner',
+      cli: 'merchants invite-owner',
+      summary: "Invite somebody to a merchant's portal as an owner, by mail; the link works once, for 3 days",
+      description: 'Earlier invitations of the address to this merchant end.',
+      action: 'merchant.invite-owner',
+      params: MerchantParams,
+      body: schema.NewOwner,
+      responses: { 201: schema.MemberInvitation },
+      errors: ['DUPLICATE_REFERENCE', 'INVALID_STATE'],
+      run: async ({ tx: { trx }, operatorId, at }, { params: { merchantId }, body: { email } }) => {
+        if (portalUrl === '') throw invalidState('There is no portal: PORTAL_URL is not set.');
+        await readMerchant(trx, merchantId);
+        const sender = { merchantId, createdBy: operatorId, at };
+        const { row, token } = await invite(trx, sender, { email, role: 'owner' });
+        const { name } = await findOperator(trx, operatorId);
+        await mailInvitation(trx, { keyRing, portalUrl }, { row, token, inviter: { name, language: 'en' } });
+        const after = { invitationId: row.id, email };
+        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, after } as const;
+        return { status: 201, message: 'Invitation sent', data: presentInvitation(row), audit };
       },
     }),
   ];

@@ -44,7 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'resend-jobs': 'get cancel',
   receipts: 'list record-remittance record-unallocated record-recovery decide',
   reconciliation: 'list run list-discrepancies close-discrepancy',
-  merchants: 'list get create suspend resume',
+  merchants: 'list get create suspend resume invite-owner',
   keys: 'list invite rotate revoke',
   channels:
     'approve suspend plan-maintenance list-maintenance cancel-maintenance list-credentials add-credentials check-credentials activate-credentials revoke-credentials',

@@ -81,6 +81,7 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
     pepper: PEPPER,
     keyRing: KEY_RING,
     consoleUrl: 'https://console.meskot.example',
+    portalUrl: 'https://portal.meskot.example',
     ...(liveProviders && { liveProviders }),
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
     resendsPerSecond: 20,

@@ -20,6 +20,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListReconciledDays: EVERYBODY,
   opsListMerchants: EVERYBODY,
   opsGetMerchant: EVERYBODY,
+  opsInviteOwner: ['admin'],
   opsListMerchantsKeys: EVERYBODY,
   opsListMerchantKeys: EVERYBODY,
   opsGetFees: EVERYBODY,

@@ -2,6 +2,7 @@ import { createKey } from '../../src/access/api-keys.ts';
 import { createToken } from '../../src/access/users/tokens.ts';
 import { findUserByEmail } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
+import { signInOperator } from './console.ts';
 import { confirmTwoFactor, openBrowser, PASSWORD, usePortalService, type PortalService } from './portal.ts';
 
 const portal = usePortalService();
@@ -66,6 +67,30 @@ test('an invited person creates an account with the link of the mail, once, and 
   expect(members).toContainEqual(expect.objectContaining({ email, role: 'finance', name: 'Hana Girma' }));
   const again = await owner.send('POST', '/api/portal/team/invitations', { body: { email, role: 'viewer' } });
   expect(again.body.error.code).toBe('DUPLICATE_REFERENCE');
+});
+
+test('a merchant that an operator created gets its first owner, who joins with the link of the mail', async () => {
+  const operator = await signInOperator(portal, 'admin');
+  const created = await operator.send('POST', '/api/ops/merchants', { body: { name: 'Harar Honey' } });
+  const path = `/api/ops/merchants/${created.body.data.merchantId}/owner-invitations`;
+  const body = { email: 'owner@harar.example', reason: 'Named in the contract' };
+  const support = await signInOperator(portal, 'support');
+  expect((await support.send('POST', path, { body })).status).toBe(403);
+  const invited = await operator.send('POST', path, { body });
+  expect([invited.status, invited.body.data]).toMatchObject([
+    201,
+    { email: body.email, role: 'owner', createdBy: operator.operatorId },
+  ]);
+  const browser = openBrowser(portal.url);
+  const fields = { token: tokenOf(await linkTo(body.email)), name: 'Amina Yusuf', password: NEW_PASSWORD };
+  expect((await browser.post('/invitation', fields)).status).toBe(303);
+  expect((await browser.send('GET', '/api/portal/me')).body.data).toMatchObject({
+    role: 'owner',
+    merchant: { name: 'Harar Honey' },
+  });
+  expect((await operator.send('POST', path, { body })).body.error.code).toBe('DUPLICATE_REFERENCE');
+  const [entry] = (await operator.send('GET', '/api/ops/audit?action=merchant.invite-owner')).body.data;
+  expect(entry).toMatchObject({ reason: body.reason, after: { email: body.email } });
 });
 
 test('a person with an account accepts an invitation only when signed in with that account', async () => {

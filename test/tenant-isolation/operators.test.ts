@@ -152,6 +152,7 @@ test('what approves money, a business or a setting, or gives access, needs a cod
     'opsInviteMerchant',
     'opsInviteMerchantRotation',
     'opsInviteOperator',
+    'opsInviteOwner',
     'opsResolveWithdrawal',
     'opsResumeMerchant',
     'opsRotateOwnKey',

@@ -30,6 +30,7 @@ const BODIES: Record<string, object> = {
   resendWebhookEvents: { status: 'FAILED', startDate: today, endDate: today },
   opsSuspendMerchant: { reason: 'Walls' },
   opsResumeMerchant: { reason: 'Walls' },
+  opsInviteOwner: { email: 'walls@people.example', reason: 'Walls' },
   beginTwoFactor: { currentPassword: 'Walls' },
   changePassword: { currentPassword: 'Walls', newPassword: 'Walls' },
   confirmTwoFactor: { code: '000000' },

@@ -2,6 +2,7 @@ import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { useRead, type MerchantUser } from '../routes.ts';
 import { text } from './text.ts';
@@ -19,7 +20,12 @@ export function Users({ merchantId }: { merchantId: string }) {
   const { whyNot } = useOperator();
   const query = useRead('GET /api/ops/merchants/:merchantId/users', { params: { merchantId } });
   return (
-    <Section title={text.users}>
+    <Section
+      title={text.users}
+      actions={
+        <CommandButton name="merchant.invite-owner" address={`/api/ops/merchants/${merchantId}/owner-invitations`} />
+      }
+    >
       <Loaded query={query} skeletonRows={2} whyNot={whyNot('kyc.review')}>
         {({ data: users }) =>
           users.length === 0 ? (

@@ -39,17 +39,20 @@ export async function listInvitations(db: Queryable, merchantId: string, at: Dat
 
 type Change = { caller: UserCaller; at: Date };
 
-/**
- * Invites an address to the caller's merchant; its earlier invitations end. Throws DUPLICATE_REFERENCE for a member, and
- * INSUFFICIENT_SCOPE where only owners may.
- */
-export async function inviteMember(
+type Invitee = { email: string; role: MemberRole };
+
+/** Invites an address to the caller's merchant as {@link invite}. Throws INSUFFICIENT_SCOPE where only owners may. */
+export async function inviteMember(trx: Trx, { caller, at }: Change, invitee: Invitee) {
+  ensureMayGive(caller, invitee.role);
+  return invite(trx, { merchantId: caller.merchantId, createdBy: caller.userId, at }, invitee);
+}
+
+/** Invites an address to a merchant; its earlier invitations end. Throws DUPLICATE_REFERENCE for a member. */
+export async function invite(
   trx: Trx,
-  { caller, at }: Change,
-  { email, role }: { email: string; role: MemberRole },
+  { merchantId, createdBy, at }: { merchantId: string; createdBy: string; at: Date },
+  { email, role }: Invitee,
 ): Promise<{ row: UserToken; token: string }> {
-  const { merchantId, userId: createdBy } = caller;
-  ensureMayGive(caller, role);
   await lock(trx, 'team', merchantId);
   const members = await listMembers(trx, merchantId);
   if (members.some((member) => member.email.toLowerCase() === email.toLowerCase())) {
