@@ -85,7 +85,8 @@ test('of two transactions in a deadlock, the one that PostgreSQL aborts is run a
       await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[1] ?? '' });
     });
   await Promise.all([rename('One', ids), rename('Other', ids.toReversed())]);
-  expect(tries).toBe(3);
+  // The second try may take its row before the waiting transaction wakes up, which is a deadlock again.
+  expect(tries).toBeGreaterThanOrEqual(3);
   const [left, right] = await db.knex()('merchant').whereIn('id', ids).pluck('name');
   expect(left).toBe(right);
 }, 20_000);
