@@ -100,14 +100,17 @@ async function mailInvitation(
   await enqueueMail(trx, keyRing, { recipient: email, ...invitationMail(inviter.language, about) });
 }
 
-/** How a merchant that an operator created gets its first owner, and one whose owners are locked out another. */
+/**
+ * How a merchant that an operator created gets its first owner, and one whose owners are locked out another. Closed once it is
+ * verified: one operator alone must not give access to live money.
+ */
 export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>): Route[] {
   return [
     operatorRoute('POST /api/ops/merchants/:merchantId/owner-invitations', {
       operationId: 'opsInviteOwner',
       cli: 'merchants invite-owner',
       summary: "Invite somebody to a merchant's portal as an owner, by mail; the link works once, for 3 days",
-      description: 'Earlier invitations of the address to this merchant end.',
+      description: 'For merchants that are not verified. Earlier invitations of the address to this merchant end.',
       action: 'merchant.invite-owner',
       params: MerchantParams,
       body: schema.NewOwner,
@@ -115,7 +118,12 @@ export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>):
       errors: ['DUPLICATE_REFERENCE', 'INVALID_STATE'],
       run: async ({ tx: { trx }, operatorId, at }, { params: { merchantId }, body: { email } }) => {
         if (portalUrl === '') throw invalidState('There is no portal: PORTAL_URL is not set.');
-        await readMerchant(trx, merchantId);
+        const { kycStatus } = await readMerchant(trx, merchantId);
+        if (kycStatus === 'APPROVED') {
+          throw invalidState(
+            'The merchant is verified: its owners invite others. An operator cannot give access to live.',
+          );
+        }
         const sender = { merchantId, createdBy: operatorId, at };
         const { row, token } = await invite(trx, sender, { email, role: 'owner' });
         const { name } = await findOperator(trx, operatorId);

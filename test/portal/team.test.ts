@@ -89,6 +89,9 @@ test('a merchant that an operator created gets its first owner, who joins with t
     merchant: { name: 'Harar Honey' },
   });
   expect((await operator.send('POST', path, { body })).body.error.code).toBe('DUPLICATE_REFERENCE');
+  await rows(portal.db, `UPDATE merchant SET kyc_status = 'APPROVED' WHERE name = 'Harar Honey'`);
+  const another = { body: { ...body, email: 'another@harar.example' } };
+  expect((await operator.send('POST', path, another)).body.error.code).toBe('INVALID_STATE');
   const [entry] = (await operator.send('GET', '/api/ops/audit?action=merchant.invite-owner')).body.data;
   expect(entry).toMatchObject({ reason: body.reason, after: { email: body.email } });
 });
