@@ -135,7 +135,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
     ...temporalJobs({ relay, dispatcher, recovery }, registry),
   ];
   // Connections would time out while the event loop is blocked.
-  const periodicJobs = startPeriodicJobs(jobs, log, temporal.bundled);
+  const periodicJobs = startPeriodicJobs(jobs, log, temporal.prepared);
 
   return {
     /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */

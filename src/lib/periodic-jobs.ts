@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from './log.ts';
 
-/** Work that is repeated while the process lives. A failed run is logged and repeated. Long runs end at `stopping`. */
+const REPEAT_FAILED_MS = 1_000;
+
+/**
+ * Work that is repeated while the process lives. A failed run is repeated after a second, and logged when it fails again.
+ * Long runs end at `stopping`.
+ */
 export type PeriodicJob = { name: string; everyMs: number; run: (stopping: AbortSignal) => Promise<unknown> };
 
 export type PeriodicJobs = { stop: () => Promise<void> };
@@ -15,15 +20,19 @@ export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger, begi
   // The pause of each job listens to it.
   setMaxListeners(periodicJobs.length, signal);
   const running = periodicJobs.map(async ({ name, everyMs, run }) => {
+    // Rejects at once when stopping.
+    const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
+    const attempt = async (): Promise<unknown> => run(signal);
+    const attemptAgain = async (): Promise<void> => {
+      await pause(REPEAT_FAILED_MS);
+      if (!signal.aborted) await attempt();
+    };
     await begin;
     while (!signal.aborted) {
-      try {
-        await run(signal);
-      } catch (error) {
-        log.warn({ err: error, job: name }, 'periodic job failed');
-      }
-      // Rejects at once when stopping.
-      await sleep(everyMs, undefined, { signal }).catch(() => {});
+      await attempt()
+        .catch(attemptAgain)
+        .catch((error: unknown) => log.warn({ err: error, job: name }, 'periodic job failed'));
+      await pause(everyMs);
     }
   });
   return {

@@ -61,8 +61,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   const { WORKFLOW_BUNDLE_PATH: codePath } = config;
   let bundle = options.workflowBundle ?? (codePath === undefined ? undefined : { codePath });
   let wasUnavailable = false;
-  const [bundled, announceBundled] = announcement();
-  if (bundle) announceBundled();
+  const [prepared, announcePrepared] = announcement();
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await NativeConnection.connect(temporalConnection(config));
@@ -72,6 +71,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
       if (wasUnavailable) onReturn?.();
       wasUnavailable = false;
       workers = await createWorkers({ ...options, workflowBundle }, connection);
+      announcePrepared();
       if (stopping) return;
       current = gateway;
       const running = Promise.all(workers.map(async (worker) => worker.run()));
@@ -87,9 +87,10 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   const running = (async () => {
     while (!stopping) {
       try {
-        bundle ??= await bundleWorkflows(log).finally(announceBundled);
+        bundle ??= await bundleWorkflows(log);
         await runOnce(bundle);
       } catch (error) {
+        announcePrepared();
         const { TEMPORAL_ADDRESS: address } = config;
         wasUnavailable = bundle !== undefined;
         if (wasUnavailable) log.warn({ err: error, address }, 'Temporal is unavailable; retrying');
@@ -106,8 +107,8 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   return {
     /** Resolves at the first poll. */
     ready,
-    /** Resolves once the workflows are bundled, which blocks the event loop for seconds, or could not be. */
-    bundled,
+    /** Resolves once the workers are created, which blocks the event loop for seconds, or could not be. */
+    prepared,
     /** While no connection exists, every call fails at once. */
     gateway: {
       send: async (message: OutboxMessage) => connected().send(message),
