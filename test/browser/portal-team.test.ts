@@ -63,6 +63,12 @@ describe('the team of a merchant', () => {
     await page.click('button:has-text("New subscription")');
     await page.fill('dialog input[type=url]', 'http://127.0.0.1:9/hook');
 
+    // What the first tab reads by itself waits until it has tried to change something.
+    let hasChanged = false;
+    await page.route('**/api/**', async (route) => {
+      hasChanged ||= route.request().method() === 'POST';
+      if (hasChanged) await route.continue();
+    });
     const second = await page.context().newPage();
     await second.goto(`${portal.url}/test/webhooks`);
     await second.getByRole('button', { name: 'Account' }).click();
