@@ -109,6 +109,10 @@ export function notFound(resource: string): AppError {
   return new AppError('NOT_FOUND', `${name} not found. Check the id, and that you use a key of the right environment.`);
 }
 
+/** The error of a route that only the sandbox has. */
+export const sandboxOnly = (): AppError =>
+  new AppError('NOT_FOUND', 'Available in the sandbox only. Use a sandbox key.');
+
 /** The row. Throws NOT_FOUND, as {@link notFound}, where there is none. */
 export function found<Row>(row: Row | undefined, resource: string): Row {
   if (row === undefined) throw notFound(resource);

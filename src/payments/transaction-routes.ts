@@ -4,10 +4,12 @@ import { readRoute, type Route } from '../http/route.ts';
 import { listResourceMovements, presentMovement } from '../ledger/balance.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
+import { invalidState, sandboxOnly, serviceUnavailable } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import { readPage } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
+import type { FindProvider } from '../providers/provider.ts';
 import type { ResourceDelivery } from '../webhooks/events/queries.ts';
 import {
   findTransaction,
@@ -17,14 +19,25 @@ import {
   presentTransaction,
   readTransactionFilter,
   type ListedTransaction,
+  type TransactionRow,
 } from './queries.ts';
+import { isAttemptOver } from './states.ts';
+import type { CheckAttempt } from './sync.ts';
 import * as schema from './transaction-schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
 export type FindDeliveries = (scope: MerchantScope, transactionId: string) => Promise<ResourceDelivery[]>;
 
-/** The contract's transaction list, and one transaction with its timeline and deliveries. */
-export function transactionRoutes(deps: { db: Database; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
+type TransactionDeps = {
+  db: Database;
+  clock: Clock;
+  findDeliveries: FindDeliveries;
+  findProvider: FindProvider;
+  checkAttempt: CheckAttempt;
+};
+
+/** The contract's transaction list, one transaction with its timeline and deliveries, and its payer's part in the sandbox. */
+export function transactionRoutes(deps: TransactionDeps): Route[] {
   return [
     readRoute('GET /api/checkout/txns/get_all_txns', {
       operationId: 'listTransactions',
@@ -54,22 +67,58 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
       responses: { 200: schema.TransactionDetail },
       handle: async ({ caller, params }) => {
         const transaction = await findTransaction(deps.db, caller, params.transactionId);
-        const { id } = transaction;
-        const [attempts, movements, timeline, deliveries] = await Promise.all([
-          listAttempts(deps.db, id),
-          listResourceMovements(deps.db, caller, id),
-          readTimeline(deps.db, id),
-          deps.findDeliveries(caller, id),
-        ]);
-        const data = {
-          ...presentTransaction(transaction),
-          attempts: attempts.map(presentAttempt),
-          movements: movements.map(presentMovement),
-          timeline,
-          deliveries,
-        };
-        return { message: 'Transaction retrieved', data };
+        return { message: 'Transaction retrieved', data: await readDetail(deps, caller, transaction) };
       },
     }),
+    decisionRoute(deps),
   ];
+}
+
+async function readDetail({ db, findDeliveries }: TransactionDeps, scope: MerchantScope, transaction: TransactionRow) {
+  const { id } = transaction;
+  const [attempts, movements, timeline, deliveries] = await Promise.all([
+    listAttempts(db, id),
+    listResourceMovements(db, scope, id),
+    readTimeline(db, id),
+    findDeliveries(scope, id),
+  ]);
+  return {
+    ...presentTransaction(transaction),
+    attempts: attempts.map(presentAttempt),
+    movements: movements.map(presentMovement),
+    timeline,
+    deliveries,
+  };
+}
+
+function decisionRoute(deps: TransactionDeps): Route {
+  return readRoute('POST /api/checkout/sandbox/txns/:transactionId/decision', {
+    operationId: 'decideSandboxPayment',
+    tag: 'Transactions',
+    summary: 'Sandbox: approve or decline a payment that waits for its payer, in place of the payer',
+    description:
+      'The provider is queried at once: the response has the result. Webhooks follow as after any payment. A phone that ' +
+      'pays a wrong amount, or whose callback is lost, does so here too.',
+    auth: { by: 'key', scope: 'checkout:write' },
+    params: schema.TransactionParams,
+    body: schema.PayerDecision,
+    responses: { 200: schema.TransactionDetail },
+    errors: ['INVALID_STATE'],
+    handle: async ({ caller, params, body: { decision } }) => {
+      if (caller.environment !== 'sandbox') throw sandboxOnly();
+      const read = async () => findTransaction(deps.db, caller, params.transactionId);
+      const { id } = await read();
+      const waiting = (await listAttempts(deps.db, id)).find(({ status }) => !isAttemptOver(status));
+      if (!waiting) throw invalidState('No payment waits for its payer: start one on the checkout page.');
+      const decided = await deps.findProvider(waiting.channel, 'sandbox')?.decide?.(waiting.id, decision);
+      if (decided === 'not-waiting') {
+        throw invalidState('The provider has no such payment waiting for its payer. Repeat the request in a moment.');
+      }
+      if (decided !== 'decided') throw serviceUnavailable('The sandbox provider does not respond. Repeat the request.');
+      await deps.checkAttempt(waiting.id, { notifyWorkflow: true });
+      const transaction = await read();
+      const data = await readDetail(deps, caller, transaction);
+      return { message: `Transaction is ${transaction.status}`, data };
+    },
+  });
 }

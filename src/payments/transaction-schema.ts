@@ -25,6 +25,7 @@ import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
+import { SANDBOX_DECISIONS } from '../providers/provider.ts';
 import { ResourceDelivery } from '../webhooks/events/queries.ts';
 import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
@@ -115,6 +116,11 @@ export const TransactionListQuery = z
   });
 
 export const TransactionParams = z.strictObject({ transactionId: z.string().max(64) });
+
+/** What the payer does, in the sandbox. */
+export const PayerDecision = z.strictObject({
+  decision: z.enum(SANDBOX_DECISIONS).describe('What the payer does with the request to pay'),
+});
 
 const PaymentFailure = z.object({
   code: z.string(),

@@ -7,7 +7,7 @@ import { createChannelGuard, type ProviderMonitor } from './channel-guard.ts';
 import { connectAccount, withMerchantAccounts, type ConnectOne } from './credentials/accounts.ts';
 import type { CredentialStore } from './credentials/store.ts';
 import type { AccountCredentials } from './credentials/values.ts';
-import type { ProviderDeps } from './exchange.ts';
+import { toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import type { FindProvider, Provider } from './provider.ts';
 import {
   LIVE_CHANNELS,
@@ -53,15 +53,35 @@ function sandboxProviders(options: FindProviderOptions): Providers {
   const baseUrl = withoutSlash(options.simulatorUrl);
   const { simulatorPublicUrl = baseUrl } = options;
   const payPage = `${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`;
+  const telebirr = createTelebirr(deps, {
+    ...SANDBOX_TELEBIRR,
+    baseUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}`,
+    payPageUrl: simulatorPublicUrl === null ? null : `${withoutSlash(simulatorPublicUrl)}${payPage}`,
+    phoneInCallbackInfo: true,
+  });
+  const cbeBirr = createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` });
+  const awash = createCbeBirr(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }, 'AWASH');
+  const decideAt = (channel: LiveChannel) => decidePayments(deps, `${baseUrl}${SANDBOX_PATHS[channel]}`);
   return {
-    TELEBIRR: createTelebirr(deps, {
-      ...SANDBOX_TELEBIRR,
-      baseUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}`,
-      payPageUrl: simulatorPublicUrl === null ? null : `${withoutSlash(simulatorPublicUrl)}${payPage}`,
-      phoneInCallbackInfo: true,
-    }),
-    CBE_BIRR: createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` }),
-    AWASH: createCbeBirr(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }, 'AWASH'),
+    TELEBIRR: { ...telebirr, decide: async (id, decision) => decideAt('TELEBIRR')(toPlainOrderId(id), decision) },
+    CBE_BIRR: { ...cbeBirr, decide: decideAt('CBE_BIRR') },
+    AWASH: { ...awash, decide: decideAt('AWASH') },
+  };
+}
+
+/** Sends what a payer decides to the simulator. */
+function decidePayments({ http, timeoutMs }: ProviderDeps, baseUrl: string): NonNullable<Provider['decide']> {
+  return async (orderId, decision) => {
+    const result = await http.send({
+      method: 'POST',
+      url: `${baseUrl}/orders/${orderId}/decision`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ decision }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (result.kind === 'failed') return 'unknown';
+    if (result.status === 200) return 'decided';
+    return result.status === 409 ? 'not-waiting' : 'unknown';
   };
 }
 

@@ -7,7 +7,7 @@ import { readEffectiveRule } from '../ledger/fees.ts';
 import { quotePayout } from '../ledger/quote.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database, Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, sandboxOnly } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -166,9 +166,7 @@ function advanceRoute({ clock }: SettlementRouteDeps): Route {
     responses: { 200: schema.Settlement },
     errors: ['INVALID_STATE'],
     handle: async ({ caller, tx, params }) => {
-      if (caller.environment !== 'sandbox') {
-        throw new AppError('NOT_FOUND', 'Available in the sandbox only. Use a sandbox key.');
-      }
+      if (caller.environment !== 'sandbox') throw sandboxOnly();
       const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
       const { settlement } = await advanceSettlement(tx, row, clock());
       return { message: `Settlement is ${settlement.status}`, data: presentSettlement(settlement) };

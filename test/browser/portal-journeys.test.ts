@@ -6,6 +6,7 @@ import type JsQr from 'jsqr';
 import { PNG } from 'pngjs';
 
 import { first } from '../../src/lib/db.ts';
+import { buildSession } from '../support/build.ts';
 import { WIDTHS } from './browser.ts';
 import { usePortal } from './portal.ts';
 
@@ -121,6 +122,22 @@ describe('journeys through the portal', () => {
     expect(jsQR(new Uint8ClampedArray(data), width, height)?.data).toBe(link);
     await page.click('dialog >> text=Its transaction');
     await page.waitForSelector('main >> text=120.50 ETB');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a payment that waits for its customer is approved by an owner in test, once for a double click', async () => {
+    const { page, problems, close } = await portal.open('/test/transactions', { role: 'owner' });
+    const { sessionId, transactionId, clientToken } = await buildSession(portal.fixture, portal.scope);
+    await fetch(`${portal.apiUrl}/api/checkout/sessions/${sessionId}/pay`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-client-token': clientToken },
+      body: JSON.stringify({ channel: 'CBE_BIRR', phone: '0911000004' }),
+    });
+    await page.goto(`${portal.url}/test/transactions/${transactionId}`);
+    await page.getByRole('button', { name: 'Approve now' }).dblclick();
+    await page.waitForSelector('main >> text=Success');
+    await page.getByRole('button', { name: 'Approve now' }).waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
     await close();
   });

@@ -8,6 +8,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPortal } from '../../src/local/portal.ts';
 import { addPerson, PASSWORD, startPortalService, type PortalService } from '../portal/portal.ts';
 import { buildAttempt, buildFixture, buildSession, declined, PAID, type Fixture } from '../support/build.ts';
+import { startTestSimulator } from '../support/simulator.ts';
 import { inspect, launchBrowser, openTab, type Tab, type TabOptions } from './browser.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -31,7 +32,9 @@ export type Portal = PortalService & {
 
 /** Starts the portal with its pages and a browser, for a merchant with some payments: every fourth not paid, every fifth failed. */
 export async function startPortal({ payments = 30 }: { payments?: number } = {}): Promise<Portal> {
-  const settings = { PORTAL_PAGES_DIR: await builtPages(), ALLOW_LOOPBACK_WEBHOOKS: 'true' };
+  const simulator = await startTestSimulator();
+  const pages = { PORTAL_PAGES_DIR: await builtPages() };
+  const settings = { ...pages, ALLOW_LOOPBACK_WEBHOOKS: 'true', SIMULATOR_URL: simulator.url };
   const [service, browser] = await Promise.all([startPortalService(settings), launchBrowser()]);
   const { db, url } = service;
   const fixture = buildFixture(db, { clock: () => new Date() });
@@ -49,6 +52,7 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
     close: async () => {
       await browser.close();
       await service.close();
+      await simulator.close();
     },
     fixture,
     scope,

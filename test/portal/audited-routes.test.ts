@@ -16,6 +16,7 @@ const NOT_RECORDED: Readonly<Record<string, string>> = {
   createReport: 'the report is the record: it has the requester, and changes nothing else',
   cancelReport: 'the report is the record',
   sendWebhookTestEvent: 'changes nothing: the event is the record',
+  decideSandboxPayment: 'only of the sandbox, in place of the payer; the timeline is the record',
   advanceSandboxSettlement: 'only of the sandbox, in place of an operator; the timeline is the record',
   acceptInvitation: "an operator's invitation: the operators' audit log has it",
   changeProfile: 'concerns the person only: name, language, calendar',

@@ -28,6 +28,7 @@ const MAY: Readonly<Record<string, string>> = {
   createView: 'all',
   createWebhookSubscription: 'owner admin developer',
   createWithdrawal: 'owner finance',
+  decideSandboxPayment: 'owner admin',
   declineWithdrawal: 'owner finance',
   deleteReportSchedule: 'owner admin finance developer support',
   deleteView: 'all',

@@ -24,7 +24,7 @@ const PLANTED: Record<string, unknown> = {
 const PUBLIC = new Set(
   [
     'startDate endDate date day creditedOn validFrom startsAt endsAt days overlapHours overlapSeconds status kycStatus currency channel',
-    'environment type kind format period locale role event eventTypes include direction outcome as state waiting action',
+    'environment type kind format period locale role event eventTypes include direction outcome decision as state waiting action',
     'scopes account transactionThrough signatureEncoding businessType region bankCode channels enabled active force',
     'confirmed all amount paidAmount minAmount maxAmount min max daily fixed basisPoints taxBasisPoints largeAmount',
     'twoPersonAmount perHourMax expectedMonthlyVolume tier submission page limit pageSize cursor wait expiresInMinutes',

@@ -21,6 +21,7 @@ const QUERY: Record<string, string> = {
 /** Bodies of changing operations by operationId, for those without an example in the docs; other operations take {}. */
 const BODIES: Record<string, object> = {
   paySession: { channel: 'TELEBIRR', phone: '0911000001' },
+  decideSandboxPayment: { decision: 'approve' },
   switchChannel: { enabled: false },
   linkBankAccount: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'Walls' },
   createWebhookSubscription: { url: 'http://127.0.0.1:9/walls', eventTypes: ['*'] },

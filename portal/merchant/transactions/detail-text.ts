@@ -7,6 +7,13 @@ export const text = catalogue({
   copyCurl: ['Copy as curl', 'እንደ curl ቅዳ'],
   curlCopied: ['The curl command is copied.', 'የcurl ትዕዛዙ ተቀድቷል።'],
   payment: ['Payment', 'ክፍያ'],
+  payerDecision: ['Decide for the customer', 'በደንበኛው ምትክ ይወስኑ'],
+  payerDecisionHint: [
+    'The payment waits for its customer. In test you can decide now, without the phone.',
+    'ክፍያው ደንበኛውን እየጠበቀ ነው። በሙከራ ያለ ስልክ አሁኑኑ መወሰን ይችላሉ።',
+  ],
+  approveNow: ['Approve now', 'አሁን ይክፈሉ'],
+  declineNow: ['Decline now', 'አሁን ይከልክሉ'],
   customer: ['Customer', 'ደንበኛ'],
   noCustomer: ['No details were sent with the session.', 'ከክፍያ ገጹ ጋር ምንም ዝርዝር አልተላከም።'],
   metadata: ['Metadata', 'ተጨማሪ መረጃ'],

@@ -5,15 +5,16 @@ import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { Loaded } from '../../ui/feedback.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
-import { useRead, type TransactionWithTimeline } from '../routes.ts';
+import { useChange, useRead, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
 import { History } from './history.tsx';
 import { text as list } from './text.ts';
@@ -81,6 +82,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
         {children}
         <CurlButton transactionId={transaction.transactionId} />
       </div>
+      <PayerDecision transaction={transaction} />
       <PaymentFacts transaction={transaction} />
       <Section title={text.customer}>
         {hasCustomer ? (
@@ -102,6 +104,31 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
       )}
       <History transaction={transaction} />
     </>
+  );
+}
+
+/** In the sandbox: decides on a payment that waits for its payer, in place of the payer. */
+function PayerDecision({ transaction: { transactionId, attempts } }: { transaction: TransactionWithTimeline }) {
+  const { whyNot } = useMember();
+  const change = useChange('POST /api/checkout/sandbox/txns/:transactionId/decision');
+  const isWaiting = attempts.some(({ status }) => status === 'CREATED' || status === 'PENDING');
+  if (environment !== 'sandbox' || !isWaiting) return null;
+  const decide = (decision: 'approve' | 'decline') => () =>
+    change.mutate({ params: { transactionId }, body: { decision } });
+  const button = { isBusy: change.isPending, whyNot: whyNot('checkout:write') };
+  return (
+    <Section title={text.payerDecision}>
+      <p className="text-quiet">{text.payerDecisionHint}</p>
+      <div className="flex flex-wrap gap-2">
+        <Button {...button} onClick={decide('approve')}>
+          {text.approveNow}
+        </Button>
+        <Button {...button} onClick={decide('decline')}>
+          {text.declineNow}
+        </Button>
+      </div>
+      {change.error && <Failed error={change.error} />}
+    </Section>
   );
 }
 

@@ -7,7 +7,15 @@ import { parseBirr } from '../../lib/money.ts';
 import type { Direction, Faults, RequestKind, SimulatedChannel } from './faults.ts';
 import { type Statement, statementPage } from './movements.ts';
 import type { OrderStore } from './order-store.ts';
-import { type Callback, type Order, type OrderRequest, type Outage, outageOf, visibleOrder } from './order.ts';
+import {
+  type Callback,
+  type Order,
+  type OrderRequest,
+  type Outage,
+  type Transition,
+  outageOf,
+  visibleOrder,
+} from './order.ts';
 
 export type ProtocolDeps = {
   orders: OrderStore;
@@ -58,6 +66,11 @@ export type Protocol = {
   callback: (order: Order, callback: Callback) => Fields;
 };
 
+const DECISIONS: Readonly<Record<string, Pick<Transition, 'state' | 'failure'>>> = {
+  approve: { state: 'PAID', failure: null },
+  decline: { state: 'DECLINED', failure: 'REFUSED_BY_PROVIDER' },
+};
+
 type Field = (name: FieldName) => string;
 
 /** Returns the body of the response, or how it fails. */
@@ -106,6 +119,14 @@ export function protocolRoutes({ orders, faults, count }: ProtocolDeps, protocol
       return report(order);
     });
 
+  // What a payer decides; the order's id suffices, as that of the pay page does.
+  routes.post('/orders/:orderId/decision', async (ctx) => {
+    const order = orders.find({ direction: 'payment', channel, orderId: String(ctx.params['orderId']) });
+    const decision = DECISIONS[text(bodyOf(ctx), 'decision')];
+    if (order?.state !== 'WAITING' || !decision) return respond(ctx, 409, { problems: ['no such order is waiting'] });
+    await orders.decide(order, { ...decision, atMs: orders.nowMs() });
+    respond(ctx, 200, { state: order.state });
+  });
   place('initiate', 'payment');
   place('payout', 'payout');
   query('query', 'payment');
