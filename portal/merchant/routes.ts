@@ -63,6 +63,7 @@ export type ReportRow = Omit<ReadyReport, 'status' | 'completedAt' | 'expiresAt'
   sha256: string | null;
   failure?: { code: string; message: string };
 };
+export type ListedReport = ReportRow & { requestedByName: string | null };
 
 /** The routes that the portal calls, and the data of their success. */
 type Routes = {
@@ -71,6 +72,7 @@ type Routes = {
   'GET /api/checkout/txns/get_all_txns': TransactionRow[];
   'GET /api/checkout/txns/summary': TransactionSums;
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
+  'POST /api/checkout/sandbox/txns/:transactionId/decision': TransactionWithTimeline;
   'GET /api/checkout/reports/:reportId': ReportRow;
   'GET /api/checkout/webhooks/events': EventRow[];
   'GET /api/checkout/webhooks/events/:eventId': EventRow;
@@ -131,7 +133,7 @@ type Routes = {
   'GET /api/checkout/settlement/:settlementId/statement': z.output<typeof settlements.SettlementStatement>;
   'POST /api/checkout/settlement': SettlementRow;
   'POST /api/checkout/settlement/:settlementId/cancel': SettlementRow;
-  'GET /api/checkout/reports': ReportRow[];
+  'GET /api/checkout/reports': ListedReport[];
   'POST /api/checkout/reports': ReportRow;
   'POST /api/checkout/reports/:reportId/cancel': ReportRow;
   'GET /api/portal/report-schedules': ReportSchedule[];

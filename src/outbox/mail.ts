@@ -13,6 +13,12 @@ export type Mail = { recipient: string; subject: string; text: string };
 
 type WithdrawalFacts = { withdrawalId: string; requestId: string; amount: string; channel: string };
 
+type ReportFacts = {
+  of: 'payments' | 'withdrawals' | 'settlements' | 'balance';
+  startDate: string;
+  endDate: string;
+};
+
 type NoticeFacts =
   | {
       kind: 'settlement.sent';
@@ -28,14 +34,8 @@ type NoticeFacts =
     }
   | ({ kind: 'withdrawal.awaiting'; until: string } & WithdrawalFacts)
   | ({ kind: 'withdrawal.unconfirmed' } & WithdrawalFacts)
-  | {
-      kind: 'report.ready';
-      of: 'payments' | 'withdrawals' | 'settlements' | 'balance';
-      isScheduled: boolean;
-      startDate: string;
-      endDate: string;
-      rows: number;
-    }
+  | ({ kind: 'report.ready'; isScheduled: boolean; rows: number } & ReportFacts)
+  | ({ kind: 'report.failed' } & ReportFacts)
   | { kind: 'endpoint.failing'; host: string; failures: number };
 
 /** The facts of a mail to members of a merchant: nothing secret. */

@@ -11,6 +11,7 @@ const PATHS: Readonly<Record<Notice['kind'], (notice: never) => string>> = {
   'withdrawal.awaiting': withdrawalPath,
   'withdrawal.unconfirmed': withdrawalPath,
   'report.ready': () => '/reports',
+  'report.failed': () => '/reports',
   'endpoint.failing': () => '/webhooks',
 };
 
@@ -34,6 +35,8 @@ function textsOf(notice: Notice): Texts {
       return withdrawalUnconfirmed(notice);
     case 'report.ready':
       return reportReady(notice);
+    case 'report.failed':
+      return reportFailed(notice);
     case 'endpoint.failing':
       return endpointFailing(notice);
   }
@@ -103,6 +106,20 @@ function reportReady({ merchantName, of, isScheduled, startDate, endDate, rows }
     am: {
       subject: `ከ${startDate} እስከ ${endDate} ያለው ${am} ሪፖርትዎ ዝግጁ ነው`,
       text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው ${am} ሪፖርት ${rows} ረድፎች ይዞ ዝግጁ ሆኗል። ለ30 ቀናት ማውረድ ይችላሉ።${schedule.am}`,
+    },
+  };
+}
+
+function reportFailed({ merchantName, of, startDate, endDate }: Of<'report.failed'>): Texts {
+  const { en, am } = REPORTS_OF[of];
+  return {
+    en: {
+      subject: `The report of ${en}, ${startDate} to ${endDate}, failed`,
+      text: `The scheduled report of ${en} of ${merchantName} from ${startDate} to ${endDate} could not be generated. The page of reports shows why; request it there again.`,
+    },
+    am: {
+      subject: `ከ${startDate} እስከ ${endDate} ያለው ${am} ሪፖርት አልተሳካም`,
+      text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው በመርሐ ግብር የታዘዘው ${am} ሪፖርት ሊዘጋጅ አልቻለም። ምክንያቱ በሪፖርቶች ገጽ ላይ ይታያል፤ እዚያ እንደገና ይጠይቁ።`,
     },
   };
 }

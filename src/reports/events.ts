@@ -27,6 +27,13 @@ export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: strin
   await notifyMembers(tx, row, { kind: 'report.ready', userIds, ...facts });
 }
 
+/** Mails the recipients of a schedule, who wait for its report, that it failed. */
+export async function notifyOfFailure(tx: UnitOfWork, row: ReportRow): Promise<void> {
+  const { kind: of, startDate, endDate, scheduleId } = row;
+  const userIds = scheduleId === null ? [] : await readRecipients(tx.trx, scheduleId);
+  if (userIds.length > 0) await notifyMembers(tx, row, { kind: 'report.failed', userIds, of, startDate, endDate });
+}
+
 function requesterWhoWaits({ requestedBy, requestedAt, completedAt }: ReportRow): string[] {
   const isSoon = completedAt === null || completedAt.getTime() - requestedAt.getTime() < WAITED_FOR_MS;
   return isSoon ? [] : [requestedBy];

@@ -7,9 +7,9 @@ import { AppError, invalidState } from '../lib/errors.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { recordReady } from './events.ts';
+import { notifyOfFailure, recordReady } from './events.ts';
 import type { ReportFiles, StoredFile } from './files.ts';
-import { ensureRowsBelowMax, FORMATS } from './formats/formats.ts';
+import { ensureRowsBelowMax, formatOf } from './formats/formats.ts';
 import { rangeOf } from './period.ts';
 import { inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
 import type { Cell } from './sources/columns.ts';
@@ -65,13 +65,13 @@ async function writeFile(
   onProgress: (rowsDone: number) => void,
 ): Promise<StoredFile & Partial<ReportRow>> {
   const { columns, sum, pages }: Source = SOURCES[row.kind];
-  const { pageRows, render } = FORMATS[row.format];
+  const { pageRows, render } = formatOf(row);
   const rowsMax = deps.pageRows ?? Infinity;
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
     const { statuses, channel, narrowing } = row;
     const filter = { ...scopeOf(row), range: rangeOf(row), statuses, channel, narrowing };
     const sums = await sum(trx, filter);
-    ensureRowsBelowMax(row.format, sums.count);
+    ensureRowsBelowMax(row, sums.count);
     const report = { ...row, snapshotAt, totalRows: sums.count };
     const merchantName = (await findMerchant(trx, row.merchantId))?.name ?? row.merchantId;
     let rowsDone = 0;
@@ -136,7 +136,7 @@ async function complete(
   if (!row) await deps.files.remove(written.storageKey);
 }
 
-type FailDeps = Pick<GenerateReportDeps, 'db' | 'clock'>;
+type FailDeps = Pick<GenerateReportDeps, 'db' | 'runInTransaction' | 'clock'>;
 
 /** Ends a report as FAILED after its last retry, whichever run has claimed it. Returns its status. */
 export async function giveUpReport(deps: FailDeps, id: string): Promise<ReportStatus> {
@@ -146,11 +146,15 @@ export async function giveUpReport(deps: FailDeps, id: string): Promise<ReportSt
   return (await readReport(deps.db, id)).status;
 }
 
-/** Ends a report as FAILED with its reason. Changes nothing when it is complete or was claimed by another run. */
+/** Ends a report as FAILED with its reason, and mails the recipients of its schedule. Changes nothing when it is complete or was claimed by another run. */
 async function failReport(
-  { db, clock }: FailDeps,
+  { runInTransaction, clock }: FailDeps,
   match: { id: string; runId?: string },
   { code, message }: { code: string; message: string },
 ): Promise<void> {
-  await updatePending(db, match, { status: 'FAILED', failure: { code, message }, completedAt: clock() });
+  await runInTransaction(async (tx) => {
+    const changes = { status: 'FAILED', failure: { code, message }, completedAt: clock() } as const;
+    const failed = await updatePending(tx.trx, match, changes);
+    if (failed) await notifyOfFailure(tx, failed);
+  });
 }

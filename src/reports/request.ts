@@ -4,7 +4,7 @@ import { invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { ensureRowsBelowMax, FORMATS } from './formats/formats.ts';
+import { ensureRowsBelowMax, formatOf } from './formats/formats.ts';
 import { readPeriod, type RequestedPeriod } from './period.ts';
 import { findReport, updatePending, type ReportRow } from './queries.ts';
 import { SOURCES } from './sources/sources.ts';
@@ -27,7 +27,7 @@ export async function requestReport(
   scope: MerchantScope,
   requested: NewReport,
 ): Promise<ReportRow> {
-  const { kind, format, statuses, channel, narrowing = null } = requested;
+  const { kind, statuses, channel, narrowing = null } = requested;
   const requestedAt = clock();
   const range = readPeriod(requested, requestedAt);
   const pending = await first<{ count: number }>(
@@ -41,8 +41,8 @@ export async function requestReport(
     throw invalidState(`${pending.count} reports are pending: wait until one is complete, or cancel one.`);
   }
   const filter = { ...scopeOf(scope), range, statuses, channel, narrowing };
-  const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);
-  ensureRowsBelowMax(format, totalRows);
+  const totalRows = await SOURCES[kind].count(tx.trx, filter, formatOf(requested).rowsMax + 1);
+  ensureRowsBelowMax(requested, totalRows);
   const row = await insertReport(tx, scope, { ...requested, ...range, totalRows, requestedAt });
   if (!isSmall(row)) await enqueueReport(tx, row);
   return row;
@@ -77,8 +77,8 @@ const enqueueReport = (tx: UnitOfWork, row: ReportRow): Promise<void> =>
   tx.enqueue([reportMessage({ reportId: row.id, ...scopeOf(row) })]);
 
 /** Whether a report is generated within its request. */
-export function isSmall({ format, totalRows }: Pick<ReportRow, 'format' | 'totalRows'>): boolean {
-  return totalRows <= FORMATS[format].immediateRowsMax;
+export function isSmall(report: Pick<ReportRow, 'kind' | 'format' | 'totalRows'>): boolean {
+  return report.totalRows <= formatOf(report).immediateRowsMax;
 }
 
 /** Cancels a pending report; idempotent. Throws NOT_FOUND, and INVALID_STATE for a complete one. */

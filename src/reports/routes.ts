@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { withNames } from '../access/names.ts';
 import {
   actorOf,
   hasPermission,
@@ -128,16 +129,13 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
       operationId: 'listReports',
       summary: 'The requested reports, newest first',
       query: schema.ReportListQuery,
-      responses: { 200: z.array(schema.Report) },
+      responses: { 200: z.array(schema.ListedReport) },
       paginated: true,
       handle: async ({ caller, query }) => {
         const filter = { ...scopeOf(caller), statuses: query.status ?? null, kinds: kindsOf(caller) };
         const { rows, pagination } = await listReports(db, filter, readPage(query));
-        return {
-          message: 'Reports retrieved',
-          data: rows.map((row) => schema.presentReport(row, baseUrl)),
-          pagination,
-        };
+        const reports = rows.map((row) => schema.presentReport(row, baseUrl));
+        return { message: 'Reports retrieved', data: await withNames(db, reports, ['requestedBy']), pagination };
       },
     }),
     readRoute('GET /api/checkout/reports/:reportId', {

@@ -18,7 +18,7 @@ import {
   setScheduleActive,
   type ScheduleRow,
 } from './schedules.ts';
-import { PDF_ISSUE } from './schema.ts';
+import { FORMAT } from './schema.ts';
 import { REPORT_FORMATS, REPORT_KINDS } from './states.ts';
 
 const RECIPIENTS_MAX = 20;
@@ -29,21 +29,19 @@ const WRITE = { tag: 'Portal', auth: { by: 'member', permission: 'reports:write'
 const Kind = z.enum(REPORT_KINDS);
 const userId = z.string().min(1).max(64);
 
-const NewSchedule = z
-  .strictObject({
-    kind: Kind,
-    period: z
-      .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
-      .describe('Weeks start on Monday; Pagumen is a part of Nehase'),
-    format: z.enum(REPORT_FORMATS).default('CSV'),
-    recipients: z
-      .array(userId)
-      .min(1)
-      .max(RECIPIENTS_MAX)
-      .refine((ids) => new Set(ids).size === ids.length, 'must not contain a person twice')
-      .describe('userIds of listReportRecipients'),
-  })
-  .refine(({ kind, format }) => format !== 'PDF' || kind === 'settlements', { path: ['format'], error: PDF_ISSUE });
+const NewSchedule = z.strictObject({
+  kind: Kind,
+  period: z
+    .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
+    .describe('Weeks start on Monday; Pagumen is a part of Nehase'),
+  format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT),
+  recipients: z
+    .array(userId)
+    .min(1)
+    .max(RECIPIENTS_MAX)
+    .refine((ids) => new Set(ids).size === ids.length, 'must not contain a person twice')
+    .describe('userIds of listReportRecipients'),
+});
 
 const ScheduleChange = z.strictObject({ active: z.boolean().describe('false pauses; true resumes with this period') });
 const ScheduleParams = z.strictObject({ scheduleId: z.string().min(1).max(64) });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { nameFields } from '../access/names.ts';
 import { instant } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
@@ -21,8 +22,7 @@ const days = {
 };
 const day = z.string().meta({ format: 'date' });
 
-/** For a PDF of another kind than settlements. */
-export const PDF_ISSUE = 'PDF is the statement of settlements: use CSV, XLSX or JSON';
+export const FORMAT = 'PDF is the statement of each settlement, and of other kinds a table of the main columns';
 
 /** A requested report. `status` becomes the list of statuses, null for all. */
 export const NewReport = z
@@ -36,7 +36,7 @@ export const NewReport = z
     }),
     channel: z.enum(CHANNELS).optional(),
     ...TransactionNarrowing.shape,
-    format: z.enum(REPORT_FORMATS).default('CSV'),
+    format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT),
   })
   .transform(({ status, channel = null, ...given }, context) => {
     const { transactionThrough, type, held, late, search, minAmount, maxAmount, ...requested } = given;
@@ -50,7 +50,7 @@ export const NewReport = z
       maxAmount,
     };
     const narrowing = Object.entries(narrower).filter(([, value]) => value !== undefined);
-    const { kind, format } = requested;
+    const { kind } = requested;
     const { statuses: known, takesChannel } = SOURCES[kind];
     const statuses = statusParam(known ?? [])
       .optional()
@@ -58,9 +58,6 @@ export const NewReport = z
     const reject = (field: string, message = `is not a filter of reports of kind ${kind}`): void =>
       context.addIssue({ code: 'custom', path: [field], message });
     if (!takesChannel && channel !== null) reject('channel');
-    if (format === 'PDF' && kind !== 'settlements') {
-      reject('format', PDF_ISSUE);
-    }
     if (kind !== 'payments') for (const [field] of narrowing) reject(field);
     if (channel !== null && transactionThrough) reject('channel', 'must not be given beside transactionThrough');
     if ((minAmount ?? 0) > (maxAmount ?? Infinity)) reject('minAmount', 'must not be more than maxAmount');
@@ -120,6 +117,12 @@ export const Report = z
     completedAt: instant.optional(),
   })
   .meta({ id: 'Report' });
+
+/** A report in the list. */
+export const ListedReport = Report.extend({
+  requestedBy: z.string().describe('The key (key_…) or the person (usr_…); of a scheduled report who has scheduled it'),
+  ...nameFields('requestedBy'),
+}).meta({ id: 'ListedReport' });
 
 export const readyReport = { ...state, ...file, status: z.literal('READY'), completedAt: instant };
 

@@ -100,7 +100,6 @@ test.each([
   [{ recipients: ['usr_1', 'usr_1'] }, 'recipients'],
   [{ recipients: ['usr_of_nobody'] }, 'recipients'],
   [{ recipients: ['somebody@elsewhere.example'] }, 'recipients'],
-  [{ format: 'PDF' }, 'format'],
   [{ period: 'quarter' }, 'period'],
   [{ kind: 'refunds' }, 'kind'],
 ])('a schedule with %j is rejected', async (body, field) => {

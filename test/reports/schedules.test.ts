@@ -4,6 +4,7 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { giveUpReport } from '../../src/reports/generate.ts';
 import type { ReportRow } from '../../src/reports/queries.ts';
 import { requestReport } from '../../src/reports/request.ts';
 import {
@@ -211,6 +212,17 @@ describe('the mail of a scheduled report', () => {
     const [mail] = await rows<{ notice: object }>(database.db, 'SELECT notice FROM mail');
     const facts = { kind: 'report.ready', of: 'payments', isScheduled: true, startDate: '2026-03-02', rows: 1 };
     expect(mail?.notice).toMatchObject(facts);
+  });
+
+  test('says that the report failed where it did', async () => {
+    const { id } = await schedule();
+    moveTo('2026-03-03');
+    await requestDueReports(fixture);
+    const [report] = await requested(id);
+    expect(await giveUpReport(fixture, report?.id ?? '')).toBe('FAILED');
+    const [mail] = await rows<{ notice: object }>(database.db, 'SELECT notice FROM mail');
+    expect(mail?.notice).toMatchObject({ kind: 'report.failed', of: 'payments', startDate: '2026-03-02' });
+    expect(await mailed()).toEqual([owner]);
   });
 
   test('does not go to a recipient who was removed, or whose role may not read the report any more', async () => {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { listPeriod, readPeriod, type ReadMovement } from '../../src/ledger/balance.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PdfPage } from '../../src/reports/formats/pdf-page.ts';
-import { PDF_MOVEMENTS_MAX, renderPdf, writeStatement } from '../../src/reports/formats/pdf.ts';
+import { PDF_MOVEMENTS_MAX, writeStatement } from '../../src/reports/formats/pdf-statement.ts';
+import { writeTable } from '../../src/reports/formats/pdf-table.ts';
+import { renderPdf } from '../../src/reports/formats/pdf.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { readReport } from '../../src/reports/queries.ts';
 import type { Cell } from '../../src/reports/sources/columns.ts';
@@ -12,7 +14,7 @@ import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { readStatement, type Statement } from '../../src/reports/sources/statement.ts';
 import { buildMerchant, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startReports, type Reports } from '../support/reports.ts';
+import { REPORTS, startReports, type Reports } from '../support/reports.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
 
@@ -108,6 +110,7 @@ function createRecorder(height: number): { page: PdfPage; pages: { text: string;
     write: (text) => void pages.at(-1)?.push({ text, y: page.y }),
     wrap: (text) => [text],
     rule: () => {},
+    endLine: () => void (page.y += 13),
     band: () => {},
   };
   page.turn();
@@ -207,4 +210,39 @@ async function* pagesOf<Page>(pages: Page[]): AsyncGenerator<Page> {
 test('a report of days without settlements is a PDF file that states it', async () => {
   const { report, file } = await reports.download(scope, { ...STATEMENT, date: '2026-03-01' });
   expect([report.status, file.status]).toEqual(['READY', 200]);
+});
+
+test('a PDF of payments lists each with its amounts below the sums, with headings on every page', async () => {
+  const filter = {
+    ...scope,
+    range: rangeOf({ startDate: DAYS.date, endDate: DAYS.date }),
+    statuses: null,
+    channel: null,
+  };
+  const { columns, pages: read, sum } = SOURCES.payments;
+  const { body } = await reports.request(scope, { ...DAYS, kind: 'payments', format: 'PDF' });
+  const report = { ...(await readReport(database.db, body.data.reportId)), snapshotAt: new Date() };
+  const sums = await sum(database.db, filter);
+  const { page, pages } = createRecorder(500);
+  const rendering = { report, merchantName: 'Abyssinia Coffee', sums, columns, pages: read(database.db, filter, 20) };
+  for await (const _ of writeTable(page, { ...rendering, statementOf: async () => Promise.reject(new Error('none')) }));
+  const texts = pages.flat().map(({ text }) => text);
+  expect(texts.slice(0, 7)).toEqual(
+    ['', 'Rows', 'Amount', 'Received Amount', 'Fee', 'Fee Tax', 'Net Amount'].slice(1).concat('73'),
+  );
+  expect(texts.filter((text) => text === 'telebirr')).toHaveLength(73);
+  expect(pages.length).toBeGreaterThan(2);
+  for (const written of pages.slice(1)) {
+    expect(written.map(({ text }) => text)).toEqual(expect.arrayContaining(['Created at', 'Status', 'Net Amount']));
+    expect(Math.max(...written.map(({ y }) => y))).toBeLessThanOrEqual(500);
+  }
+});
+
+test.each(['payments', 'withdrawals', 'balance'])('a report of %s is a PDF file with a page or more', async (kind) => {
+  const { body } = await reports.request(scope, { ...DAYS, kind, format: 'PDF' });
+  const { reportId } = body.data;
+  expect(await reports.generator()(reportId)).toBe('READY');
+  const file = await reports.get(scope, `${REPORTS}/${reportId}/file`);
+  expect(file.headers.get('content-type')).toBe('application/pdf');
+  expect(file.text).toMatch(/^%PDF-.*\/Type \/Page\b/s);
 });

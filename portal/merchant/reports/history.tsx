@@ -11,7 +11,7 @@ import { Listing } from '../../ui/listing.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { headers, useChange, useRead, type ReportRow } from '../routes.ts';
+import { headers, useChange, useRead, type ListedReport, type ReportRow } from '../routes.ts';
 import { text } from './text.ts';
 import { fileAddress } from './wanted.ts';
 
@@ -28,7 +28,7 @@ const TONES: Record<ReportRow['status'], Tone> = {
 
 const isPending = ({ status }: ReportRow): boolean => status === 'QUEUED' || status === 'RUNNING';
 
-const COLUMNS: readonly Column<ReportRow>[] = [
+const COLUMNS: readonly Column<ListedReport>[] = [
   { header: text.kind, cell: (row) => `${text[row.kind]} (${row.format})` },
   { header: text.status, narrow: 'second', cell: (row) => <State row={row} /> },
   { header: text.days, cell: formatDays },
@@ -42,6 +42,7 @@ const COLUMNS: readonly Column<ReportRow>[] = [
   },
   { header: text.rows, align: 'end', narrow: 'none', cell: ({ rowsTotal }) => formatCount(rowsTotal) },
   { header: text.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { header: text.requestedBy, narrow: 'none', cell: ({ requestedByName }) => requestedByName },
   {
     header: text.expiresAt,
     narrow: 'none',

@@ -16,7 +16,7 @@ import { PERIODS } from './period.ts';
 import { Schedules } from './schedules.tsx';
 import { Sums } from './sums.tsx';
 import { text } from './text.ts';
-import { fileAddress, formatsOf, kindsFor, reportOf, STATUSES, type WantedReport } from './wanted.ts';
+import { fileAddress, FORMATS, kindsFor, reportOf, STATUSES, type WantedReport } from './wanted.ts';
 
 /** Reports: sums of a period, its rows as a file, and the files of before. */
 export function Reports() {
@@ -137,7 +137,7 @@ function SaveButtons({ wanted: { kind, days, status, channel } }: { wanted: Want
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2">
-        {formatsOf(kind).map((format) => (
+        {FORMATS.map((format) => (
           <Button
             key={format}
             icon="download"

@@ -8,7 +8,7 @@ import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { useChange, useRead } from '../routes.ts';
 import { text } from './text.ts';
-import { formatsOf, KINDS, kindsFor } from './wanted.ts';
+import { FORMATS, KINDS, kindsFor } from './wanted.ts';
 
 const PERIODS = ['day', 'week', 'month', 'ethiopianMonth'] as const;
 
@@ -59,7 +59,7 @@ export function ScheduleForm({ onClose }: { onClose: () => void }) {
       />
       <SelectField
         label={text.format}
-        choices={formatsOf(kind).map((one) => [one, one])}
+        choices={FORMATS.map((one) => [one, one])}
         value={format}
         onChange={({ target }) => setFormat(target.value)}
       />

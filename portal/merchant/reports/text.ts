@@ -78,6 +78,7 @@ export const text = catalogue({
   format: ['Format', 'ቅርጸት'],
   rows: ['Rows', 'ረድፎች'],
   requestedAt: ['Requested at', 'የተጠየቀበት ጊዜ'],
+  requestedBy: ['Requested by', 'የጠየቀው'],
   expiresAt: ['Available until', 'የሚቆየው እስከ'],
   file: ['File', 'ፋይል'],
   download: ['Download', 'አውርድ'],

@@ -16,9 +16,8 @@ export const KINDS = ['payments', 'withdrawals', 'settlements'] as const;
 export const kindsFor = (may: (permission: string) => boolean) =>
   KINDS.filter((one) => one === 'payments' || may('reports:money'));
 
-/** The formats of a file; PDF is the statement of settlements. */
-export const formatsOf = (kind: (typeof KINDS)[number]) =>
-  kind === 'settlements' ? (['CSV', 'XLSX', 'PDF'] as const) : (['CSV', 'XLSX'] as const);
+/** The formats of a file. */
+export const FORMATS = ['CSV', 'XLSX', 'PDF'] as const;
 
 /** The statuses of each kind in words. */
 export const STATUSES = {

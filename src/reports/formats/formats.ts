@@ -1,4 +1,5 @@
 import { invalid } from '../../lib/errors.ts';
+import type { ReportRow } from '../queries.ts';
 import type { ReportFormat } from '../states.ts';
 import { renderPdf } from './pdf.ts';
 import { renderCsv, renderJson, type Rendering } from './rendering.ts';
@@ -35,18 +36,33 @@ export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
   JSON: { contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
   PDF: {
     contentType: 'application/pdf',
-    rowsMax: 500,
-    // The movements of a settlement are not limited.
+    // About 200 pages.
+    rowsMax: 10_000,
+    // Loading the fonts takes half a second.
     immediateRowsMax: 0,
-    // Progress counts settlements whose statement is written.
-    pageRows: 1,
+    // Writing them blocks the event loop for a tenth of a second.
+    pageRows: 250,
     render: renderPdf,
   },
 };
 
-/** Throws VALIDATION_ERROR for more rows than a file of this format may have. */
-export function ensureRowsBelowMax(format: ReportFormat, count: number): void {
-  const { rowsMax } = FORMATS[format];
+const PDF_OF_SETTLEMENTS: Format = {
+  ...FORMATS.PDF,
+  // Each with a statement, whose movements are not limited.
+  rowsMax: 500,
+  // Progress counts settlements whose statement is written.
+  pageRows: 1,
+};
+
+/** The format of a report's file. */
+export function formatOf({ kind, format }: Pick<ReportRow, 'kind' | 'format'>): Format {
+  return kind === 'settlements' && format === 'PDF' ? PDF_OF_SETTLEMENTS : FORMATS[format];
+}
+
+/** Throws VALIDATION_ERROR for more rows than the file of this report may have. */
+export function ensureRowsBelowMax(report: Pick<ReportRow, 'kind' | 'format'>, count: number): void {
+  const { format } = report;
+  const { rowsMax } = formatOf(report);
   if (count <= rowsMax) return;
   const issue = `${format} takes at most ${rowsMax} rows, and there are more: request a shorter period`;
   throw invalid('format', issue);

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 
+import { toBirr, type Santim } from '../../lib/money.ts';
+
 /** A4, in points. */
 const WIDTH = 595;
 const HEIGHT = 842;
@@ -12,6 +14,7 @@ const FOOTER_Y = HEIGHT - 36;
 
 export const INK = { text: '#1a1a1a', quiet: '#6b7280', line: '#d1d5db', band: '#f3f4f6' } as const;
 
+export const LINE_HEIGHT = 13;
 const SIZE = 8;
 /** The height of letters above their baseline, for each point of their size. */
 const ASCENT = 0.72;
@@ -32,6 +35,13 @@ const FONTS = {
 /** Letters of one font: Helvetica, which every reader has and is written ten times faster; Ethiopic; others. */
 const RUNS =
   /([\u0020-\u007E\u00A0-\u00FF]+)|(\p{Script=Ethiopic}+)|[^\u0020-\u007E\u00A0-\u00FF\p{Script=Ethiopic}]+/gu;
+
+const AMOUNT = new Intl.NumberFormat('en', { minimumFractionDigits: 2 });
+
+/** "-1,250.50" */
+export function amountText(santim: Santim): string {
+  return AMOUNT.format(toBirr(santim));
+}
 
 type Run = { text: string; font: string; width: number };
 
@@ -86,6 +96,7 @@ export function createPages(
       }
     },
     wrap: (text: string, width: number): string[] => {
+      if (widthOf(runsOf(document, text, {})) <= width) return [text];
       const lines = [''];
       for (const letter of text.replaceAll(/\s+/gu, ' ')) {
         const longer = `${lines.at(-1)}${letter}`;
@@ -95,6 +106,12 @@ export function createPages(
       return lines;
     },
     rule: (): void => void document.moveTo(LEFT, page.y).lineTo(RIGHT, page.y).lineWidth(0.5).stroke(INK.line),
+    /** Ends a line of a table. */
+    endLine: (): void => {
+      page.y += LINE_HEIGHT - 2;
+      page.rule();
+      page.y += 2;
+    },
     /** A shaded band of this height at the current line. */
     band: (height: number): void => void document.rect(LEFT, page.y, RIGHT - LEFT, height).fill(INK.band),
   };

@@ -55,7 +55,7 @@ export function escapeFormula(text: string): string {
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** The further filters of a report: "; type API; search Abebe". */
-function narrowingText(narrowing: ReportRow['narrowing']): string {
+export function narrowingText(narrowing: ReportRow['narrowing']): string {
   const parts = Object.entries(narrowing ?? {}).map(([name, value]) => `; ${name} ${[value].flat().join(' ')}`);
   return parts.join('');
 }

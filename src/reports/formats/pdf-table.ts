@@ -1,0 +1,104 @@
+import { headingOf, type Cell, type ColumnHead } from '../sources/columns.ts';
+import type { ReportKind } from '../states.ts';
+import { amountText, INK, LEFT, LINE_HEIGHT, RIGHT, type PdfPage } from './pdf-page.ts';
+import type { Rendering } from './rendering.ts';
+
+/** The columns that fit a page, and their widths in points: 511 together. The other formats have all columns. */
+const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Record<string, number>>>> = {
+  payments: {
+    createdAtAddis: 84,
+    checkoutOrderNo: 127,
+    transactionThrough: 60,
+    status: 54,
+    amount: 66,
+    fee: 54,
+    netAmount: 66,
+  },
+  withdrawals: {
+    requestedAtAddis: 84,
+    requestId: 117,
+    channel: 56,
+    status: 66,
+    amount: 66,
+    fee: 54,
+    totalDebit: 68,
+  },
+  balance: { createdAtAddis: 84, type: 124, resourceId: 153, amount: 72, balanceAfter: 78 },
+};
+/** Between two columns. */
+const GAP = 6;
+
+type TableColumn = { heading: string; index: number; x: number; width: number; isAmount: boolean };
+
+/** A table of the report's rows below their sums. Yields after each page of rows that was read. */
+export async function* writeTable(page: PdfPage, rendering: Rendering): AsyncGenerator<void> {
+  const { report, columns, pages, sums } = rendering;
+  if (report.kind === 'settlements' || sums.count === 0) return;
+  const table = layOut(columns, COLUMNS[report.kind], sums.totals);
+  page.turn();
+  writeSums(page, rendering);
+  writeHeadings(page, table);
+  for await (const rows of pages) {
+    for (const cells of rows) writeRow(page, table, cells);
+    yield;
+  }
+}
+
+function layOut(
+  columns: readonly ColumnHead[],
+  widths: Readonly<Record<string, number>>,
+  totals: Rendering['sums']['totals'],
+): TableColumn[] {
+  let x = LEFT;
+  return Object.entries(widths).map(([key, width]) => {
+    const index = columns.findIndex((column) => column.key === key);
+    const heading = (columns[index]?.heading ?? '').replace(' (Addis Ababa, UTC+3)', '');
+    const column = { heading, index, x, width: width - GAP, isAmount: key in totals || key === 'balanceAfter' };
+    x += width;
+    return column;
+  });
+}
+
+/** The number of rows and the sum of each column, also of those that are not listed. */
+function writeSums(page: PdfPage, { sums, columns }: Rendering): void {
+  const facts = Object.entries(sums.totals).map(([key, santim]) => {
+    const heading = columns.find((column) => column.key === key)?.heading ?? headingOf(key);
+    return [heading, amountText(santim)] as const;
+  });
+  const all = [['Rows', String(sums.count)] as const, ...facts];
+  const width = (RIGHT - LEFT) / all.length;
+  page.band(36);
+  page.y += 7;
+  for (const [index, [label]] of all.entries())
+    page.write(label, LEFT + 6 + index * width, { size: 7, color: INK.quiet });
+  page.y += 12;
+  for (const [index, [, value]] of all.entries()) page.write(value, LEFT + 6 + index * width, { isBold: true });
+  page.y += 27;
+}
+
+function writeHeadings(page: PdfPage, table: readonly TableColumn[]): void {
+  page.band(LINE_HEIGHT + 1);
+  page.y += 3;
+  for (const column of table) {
+    page.write(column.heading, placeOf(column), { size: 7, isBold: true, isRight: column.isAmount });
+  }
+  page.y += LINE_HEIGHT + 1;
+}
+
+function writeRow(page: PdfPage, table: readonly TableColumn[], cells: readonly Cell[]): void {
+  const texts = table.map(({ index, width }) => page.wrap(textOf(cells[index] ?? null), width));
+  const lines = Math.max(...texts.map(({ length }) => length));
+  if (page.needs(lines * LINE_HEIGHT)) writeHeadings(page, table);
+  for (let line = 0; line < lines; line += 1) {
+    for (const [position, column] of table.entries()) {
+      page.write(texts[position]?.[line] ?? '', placeOf(column), { size: 7.5, isRight: column.isAmount });
+    }
+    if (line < lines - 1) page.y += LINE_HEIGHT - 3;
+  }
+  page.endLine();
+}
+
+/** Amounts end at the right of their column. */
+const placeOf = ({ x, width, isAmount }: TableColumn) => (isAmount ? x + width : x);
+
+const textOf = (cell: Cell): string => (typeof cell === 'bigint' ? amountText(cell) : String(cell ?? ''));
