@@ -1,4 +1,4 @@
-import { daysAgo, daysSinceMonday, type Days } from '../ui/days.ts';
+import { daysAgo, daysSinceMonday, lastDays, type Days } from '../ui/days.ts';
 import type { Filter } from '../ui/filter-bar.tsx';
 import { catalogue } from '../ui/language.ts';
 import type { Search } from '../ui/search-params.ts';
@@ -12,17 +12,17 @@ const text = catalogue({
   days90: ['Last 90 days', 'ያለፉት 90 ቀናት'],
 });
 
-type Range = { name: string; days: readonly [from: number, until: number] };
-const DEFAULT: Range = { name: text.days30, days: [29, 0] };
+type Range = { name: string; days: () => Days };
+const DEFAULT: Range = { name: text.days30, days: () => lastDays(30) };
 
-/** Ranges of days that move with the calendar, by their name in the address: the days before today where it starts and ends. */
+/** Ranges of days that move with the calendar, by their name in the address. */
 const RANGES: Readonly<Record<string, Range>> = {
-  today: { name: text.today, days: [0, 0] },
-  yesterday: { name: text.yesterday, days: [1, 1] },
-  week: { name: text.thisWeek, days: [daysSinceMonday(), 0] },
-  '7d': { name: text.days7, days: [6, 0] },
+  today: { name: text.today, days: () => lastDays(1) },
+  yesterday: { name: text.yesterday, days: () => daysAgo(1, 1) },
+  week: { name: text.thisWeek, days: () => daysAgo(daysSinceMonday(), 0) },
+  '7d': { name: text.days7, days: () => lastDays(7) },
   '30d': DEFAULT,
-  '90d': { name: text.days90, days: [89, 0] },
+  '90d': { name: text.days90, days: () => lastDays(90) },
 };
 
 /** A filter of one of these ranges or of two days; the last 30 days without either. */
@@ -32,7 +32,7 @@ export const RANGE_FILTER: Filter = {
   presets: Object.entries(RANGES).map(([range, { name }]) => [name, { range }] as const),
 };
 
-/** The days that the filter has chosen. */
+/** The days that the filter has chosen, as of now. */
 export function daysOf({ range = '', startDate, endDate }: Search): Days {
-  return startDate && endDate ? { startDate, endDate } : daysAgo((RANGES[range] ?? DEFAULT).days);
+  return startDate && endDate ? { startDate, endDate } : (RANGES[range] ?? DEFAULT).days();
 }

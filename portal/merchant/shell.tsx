@@ -134,7 +134,8 @@ function MerchantChoice() {
     <SelectField
       label={text.merchant}
       choices={memberships.map(({ merchantId, name }) => [merchantId, name] as const)}
-      value={merchant.merchantId}
+      value={(change.isError ? undefined : change.variables) ?? merchant.merchantId}
+      disabled={change.isPending || change.isSuccess}
       error={change.error === null ? undefined : failureText(change.error)}
       onChange={({ target }) => change.mutate(target.value)}
     />

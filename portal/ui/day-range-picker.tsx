@@ -7,6 +7,7 @@ import {
   toCalendar,
   today,
   type CalendarDate,
+  type DateValue,
 } from '@internationalized/date';
 import { use, useState } from 'react';
 import {
@@ -21,6 +22,7 @@ import {
   RangeCalendarStateContext,
 } from 'react-aria-components';
 
+import { RANGE_DAYS_APART_MAX } from '../../src/lib/dates.ts';
 import type { Days } from './days.ts';
 import { ETHIOPIAN_LOCALE, formatMonth, GREGORIAN_LOCALE, pickerCalendar } from './format.ts';
 import { Icon } from './icon.tsx';
@@ -36,6 +38,10 @@ const CALENDAR_NAMES = Object.keys(CALENDARS) as CalendarName[];
 const MONTHS_SHOWN = 14;
 
 const iso = (date: CalendarDate): string => toCalendar(date, CALENDARS.gregorian.system).toString();
+
+/** No list takes days that are further apart. `first`: the day that was chosen; null: none yet. */
+const isTooFar = (day: DateValue, first: CalendarDate | null): boolean =>
+  first !== null && Math.abs(day.compare(first)) > RANGE_DAYS_APART_MAX;
 
 /** A calendar of days in Addis Ababa, Gregorian or Ethiopian, to choose a range or a whole month. */
 export function DayRangePicker({ value, onChange }: { value: Days | null; onChange: (days: Days) => void }) {
@@ -86,6 +92,7 @@ export function DayRangePicker({ value, onChange }: { value: Days | null; onChan
           aria-label={text.days}
           // In the shown calendar: React Aria would show the month of a limit in the limit's own one.
           maxValue={toCalendar(now, system)}
+          isDateUnavailable={isTooFar}
           defaultFocusedValue={value ? parseDate(value.endDate) : now}
           defaultValue={value && { start: parseDate(value.startDate), end: parseDate(value.endDate) }}
           onChange={({ start, end }) =>
@@ -95,6 +102,7 @@ export function DayRangePicker({ value, onChange }: { value: Days | null; onChan
           <Month locale={locale} />
         </RangeCalendar>
       </I18nProvider>
+      <p className="text-xs text-quiet">{text.daysMax(RANGE_DAYS_APART_MAX + 1)}</p>
     </div>
   );
 }
@@ -107,7 +115,7 @@ function monthsBefore(now: CalendarDate): CalendarDate[] {
 
 const STEP = 'flex size-9 items-center justify-center rounded-md hover:bg-sunken disabled:text-strong-line';
 const CELL =
-  'flex size-10 items-center justify-center rounded-md outline-offset-[-2px] hover:bg-sunken disabled:text-strong-line data-disabled:text-strong-line data-outside-month:hidden data-selected:bg-brand-soft data-selected:text-brand data-selection-end:bg-brand data-selection-end:text-on-brand data-selection-start:bg-brand data-selection-start:text-on-brand';
+  'flex size-10 items-center justify-center rounded-md outline-offset-[-2px] hover:bg-sunken disabled:text-strong-line data-disabled:text-strong-line data-unavailable:text-quiet data-unavailable:line-through data-outside-month:hidden data-selected:bg-brand-soft data-selected:text-brand data-selection-end:bg-brand data-selection-end:text-on-brand data-selection-start:bg-brand data-selection-start:text-on-brand';
 
 function Month({ locale }: { locale: string }) {
   const calendar = use(RangeCalendarStateContext);

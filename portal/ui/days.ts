@@ -1,10 +1,12 @@
+import { useSyncExternalStore } from 'react';
+
 import { addDays, addisDay } from '../../src/lib/dates.ts';
 
 /** Two days written YYYY-MM-DD, both included. */
 export type Days = { startDate: string; endDate: string };
 
 /** The days from so many days ago to so many days ago, in Addis Ababa. */
-export function daysAgo([from, until]: readonly [number, number]): Days {
+export function daysAgo(from: number, until: number): Days {
   const today = addisDay(new Date());
   return { startDate: addDays(today, -from), endDate: addDays(today, -until) };
 }
@@ -13,4 +15,14 @@ export function daysAgo([from, until]: readonly [number, number]): Days {
 export const daysSinceMonday = (): number => (new Date(addisDay(new Date())).getUTCDay() + 6) % 7;
 
 /** The last days up to today. */
-export const lastDays = (count: number): Days => daysAgo([count - 1, 0]);
+export const lastDays = (count: number): Days => daysAgo(count - 1, 0);
+
+const LOOK_EVERY_MS = 60_000;
+
+function everyMinute(look: () => void): () => void {
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+/** Shows a component again when a day begins in Addis Ababa, with the days that have moved. */
+export const useToday = (): string => useSyncExternalStore(everyMinute, () => addisDay(new Date()));

@@ -3,6 +3,7 @@ import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'r
 
 import { isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
+import { useToday } from './days.ts';
 import { TextField } from './field.tsx';
 import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from './filters.tsx';
 import { SearchField } from './search-box.tsx';
@@ -69,6 +70,8 @@ const wholeOf = (value: string | undefined, otherwise: number): number => {
 
 /** The filters, the page and the open row of a list, which the address holds and nothing else. */
 export function useFilters(filters: readonly Filter[]): FilterState {
+  // Ranges of days move with the calendar, also in a page that stays open.
+  useToday();
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const names = filters.flatMap(namesOf);

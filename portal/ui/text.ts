@@ -55,6 +55,7 @@ export const text = catalogue({
   month: ['Whole month', 'ሙሉ ወር'],
   chooseMonth: ['Choose…', 'ይምረጡ…'],
   days: ['Days', 'ቀናት'],
+  daysMax: (days: number) => [`At most ${days} days.`, `ቢበዛ ${days} ቀናት።`],
   chooseDays: ['Choose days or a month', 'ቀናት ወይም ወር ይምረጡ'],
   any: ['Any', 'ማንኛውም'],
 });

@@ -52,6 +52,9 @@ export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** How far the two days of a list may be apart. */
+export const RANGE_DAYS_APART_MAX = 93;
+
 /** Every day from one to another, both included. */
 export function daysFrom(startDay: string, endDay: string): string[] {
   const days: string[] = [];

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 
-import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
+import {
+  addisDay,
+  DAY_MS,
+  DAYS,
+  daysInRange,
+  endOfAddisDay,
+  isCalendarDay,
+  isDay,
+  RANGE_DAYS_APART_MAX,
+  startOfAddisDay,
+} from './dates.ts';
 import { invalid } from './errors.ts';
 import { mustBe } from './fields.ts';
 
@@ -10,7 +20,6 @@ const PAGE_MAX = 1_000_000_000;
 const TEXT_CHARACTERS_MAX = 200;
 /** Of a number or a day. */
 const SHORT_CHARACTERS_MAX = 10;
-const RANGE_DAYS_APART_MAX = 93;
 const RANGE_DAYS_DEFAULT = 30;
 
 /**

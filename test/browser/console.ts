@@ -85,12 +85,13 @@ async function pdfOf(text: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-const subscribe = async ({ db, scope }: Omit<Portal, 'open'>) =>
+/** A subscription whose receiver is not there. */
+export const subscribe = async ({ db, scope }: Omit<Portal, 'open'>, host = 'shop.example.et') =>
   rows(
     db,
     `INSERT INTO webhook_subscription (id, merchant_id, environment, url, event_types, secret, secret_hint)
-     VALUES (:id, :merchantId, :environment, 'https://shop.example.et/hooks', '{payment.succeeded}', '\\x00', 'hint')`,
-    { ...scope, id: newId('whs') },
+     VALUES (:id, :merchantId, :environment, :url, '{payment.succeeded}', '\\x00', 'hint')`,
+    { ...scope, id: newId('whs'), url: `https://${host}/hooks` },
   );
 
 /** A paid order whose event could not be delivered. */

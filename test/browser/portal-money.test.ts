@@ -235,28 +235,3 @@ test.each(['en', 'am'] as const)(
   },
   240_000,
 );
-
-test('the overview is of the days that are chosen, and its bars have an axis in birr that ends above the largest', async () => {
-  const { page, problems, close } = await portal.open('/test/overview', { role: 'owner' });
-  await page.waitForSelector('svg[aria-label^="Paid per day"]');
-  await page.click('main button:has-text("Date")');
-  await page.click('button:text-is("Last 7 days")');
-  await page.waitForURL('**/overview?range=7d');
-  await page.locator('svg rect').nth(7).waitFor({ state: 'detached' });
-  expect(await page.locator('svg rect').count()).toBe(7);
-  const axis = page.locator('svg[aria-label^="Paid per day"] ~ div, div:has(+ svg[aria-label^="Paid per day"])');
-  const [scale = '', days = ''] = await axis.allInnerTexts();
-  const amounts = scale.split('\n').map(number);
-  await page.click('main summary:text-is("As a table")');
-  const paid = (await page.locator('details td:nth-child(2)').allInnerTexts()).map(number);
-  expect(amounts).toEqual([amounts[0], (amounts[0] ?? 0) / 2, 0]);
-  expect(amounts[0]).toBeGreaterThanOrEqual(Math.max(...paid));
-  const listed = await page.locator('details td:first-child').allInnerTexts();
-  expect(days.split('\n')).toEqual([listed.at(-1), listed[0]]);
-  const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
-  await page.goto(`${portal.url}/test/overview?startDate=${today}&endDate=${today}`);
-  await page.locator('svg rect').waitFor({ state: 'attached' });
-  expect(await page.locator('svg rect').count()).toBe(1);
-  expect(problems).toEqual([]);
-  await close();
-}, 60_000);

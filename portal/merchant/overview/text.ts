@@ -35,5 +35,5 @@ export const text = catalogue({
   withdrawals: ['Withdrawals under way', 'በሂደት ላይ ያሉ ወጪዎች'],
   toConfirm: ['Withdrawals to be confirmed', 'ማረጋገጫ የሚጠብቁ ወጪዎች'],
   settlements: ['Settlements under way', 'በሂደት ላይ ያሉ ዝውውሮች'],
-  deadLetters: ['Undelivered events', 'ያልደረሱ ክስተቶች'],
+  undelivered: ['Undelivered events', 'ያልደረሱ ክስተቶች'],
 });

@@ -25,18 +25,25 @@ function Line({ count, children }: { count: number | undefined; children: ReactN
   );
 }
 
-type PayoutsProps = { of: 'withdrawal' | 'settlement'; filter: Record<string, string>; label: string };
+const LISTS = {
+  withdrawals: { endpoint: 'GET /api/checkout/withdrawal', permission: 'withdrawals:read' },
+  settlements: { endpoint: 'GET /api/checkout/settlement', permission: 'settlements:read' },
+  events: { endpoint: 'GET /api/checkout/webhooks/events', permission: 'webhooks:read' },
+} as const;
 
-/** The number of withdrawals or settlements that a filter finds. */
-function Payouts({ of, filter, label }: PayoutsProps) {
+type FoundProps = { list: keyof typeof LISTS; filter: Record<string, string>; label: string };
+
+/** The number of rows of a list that a filter finds. */
+function Found({ list, filter, label }: FoundProps) {
   const { may } = useMember();
-  const enabled = may(`${of}s:read`);
+  const { endpoint, permission } = LISTS[list];
+  const enabled = may(permission);
   const query = { ...lastDays(DAYS), ...filter };
-  const found = useRead(`GET /api/checkout/${of}`, { query: { ...query, limit: 1 } }, { everyMs: REFRESH_MS, enabled });
+  const found = useRead(endpoint, { query: { ...query, limit: 1 } }, { everyMs: REFRESH_MS, enabled });
   if (!enabled) return null;
   return (
     <Line count={found.data?.pagination?.total}>
-      <Link to={`/${of}s`} search={query} className={LINK}>
+      <Link to={`/${list}`} search={query} className={LINK}>
         {label}
       </Link>
     </Line>
@@ -45,20 +52,13 @@ function Payouts({ of, filter, label }: PayoutsProps) {
 
 /** What has not ended yet, of the last 90 days. */
 export function Waiting() {
-  const { may } = useMember();
-  const days = lastDays(DAYS);
-  const transactions = { ...days, currency: 'ETB' };
+  const transactions = { ...lastDays(DAYS), currency: 'ETB' };
   const options = { everyMs: REFRESH_MS };
   const pending = useRead('GET /api/checkout/txns/summary', { query: { ...transactions, status: 'PENDING' } }, options);
   const held = useRead(
     'GET /api/checkout/txns/summary',
     { query: { ...transactions, status: 'ALL', held: 'true' } },
     options,
-  );
-  const stats = useRead(
-    'GET /api/checkout/webhooks/stats',
-    { query: lastDays(1) },
-    { ...options, enabled: may('webhooks:read') },
   );
   return (
     <Panel title={text.waits}>
@@ -73,16 +73,10 @@ export function Waiting() {
             {text.held}
           </Link>
         </Line>
-        <Payouts of="withdrawal" filter={{ status: 'PENDING' }} label={text.withdrawals} />
-        <Payouts of="withdrawal" filter={{ stage: 'AWAITING_CONFIRMATION' }} label={text.toConfirm} />
-        <Payouts of="settlement" filter={{ status: 'REQUESTED,APPROVED,PROCESSING' }} label={text.settlements} />
-        {may('webhooks:read') && (
-          <Line count={stats.data?.data.deadLetters.open}>
-            <Link to="/events" search={{ status: 'FAILED', ...days }} className={LINK}>
-              {text.deadLetters}
-            </Link>
-          </Line>
-        )}
+        <Found list="withdrawals" filter={{ status: 'PENDING' }} label={text.withdrawals} />
+        <Found list="withdrawals" filter={{ stage: 'AWAITING_CONFIRMATION' }} label={text.toConfirm} />
+        <Found list="settlements" filter={{ status: 'REQUESTED,APPROVED,PROCESSING' }} label={text.settlements} />
+        <Found list="events" filter={{ status: 'FAILED' }} label={text.undelivered} />
       </ul>
     </Panel>
   );
