@@ -1,7 +1,7 @@
 import { Note } from '../ui/badge.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { ApiMessage } from '../ui/feedback.tsx';
-import { birr } from '../ui/format.ts';
+import { birr, parseBirr } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 
@@ -41,12 +41,7 @@ export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {
   );
 }
 
-/** Commas separate thousands and nothing else: 100,50 is no amount, rather than 10050. */
-const TYPED_BIRR = /^(?:\d{1,12}|\d{1,3}(?:,\d{3}){1,3})(?:\.\d{1,2})?$/;
-
 /** An amount as a person types it, as the API takes it; undefined: none yet, or no amount. */
 export function typedBirr(typed: string): number | undefined {
-  const text = typed.replaceAll(/\s/g, '');
-  const amount = Number(text.replaceAll(',', ''));
-  return TYPED_BIRR.test(text) && amount > 0 ? amount : undefined;
+  return parseBirr(typed.replaceAll(/\s/g, '')) || undefined;
 }

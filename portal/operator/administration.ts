@@ -89,7 +89,7 @@ export const ADMINISTRATION = {
   'merchant.invite-owner': {
     label: text.inviteOwner,
     help: text.inviteOwnerHelp,
-    fields: [{ name: 'email', label: text.ownerEmail, kind: 'text', ...REQUIRED }],
+    fields: [{ name: 'email', label: text.ownerEmail, kind: 'email', ...REQUIRED }],
     reason: 'required',
   },
   'key.invite': {
@@ -156,7 +156,7 @@ export const ADMINISTRATION = {
     kind: 'primary',
     fields: [
       { name: 'name', label: text.name, kind: 'text', ...REQUIRED },
-      { name: 'email', label: text.email, kind: 'text', ...REQUIRED },
+      { name: 'email', label: text.email, kind: 'email', ...REQUIRED },
       role,
     ],
     reason: 'none',

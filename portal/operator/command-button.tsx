@@ -1,10 +1,11 @@
 import { useState, type ReactNode } from 'react';
 
-import { Issue } from '../ui/api-text.tsx';
+import { issueOf } from '../ui/api-text.tsx';
 import { Button } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
 import { Check, SelectField, TextField } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form.tsx';
+import { parseBirr } from '../ui/format.ts';
 import { text as kit } from '../ui/text.ts';
 import { toast } from '../ui/toast.tsx';
 import { commandOf, type Command, type CommandField, type CommandName } from './commands.ts';
@@ -16,6 +17,8 @@ type Values = Readonly<Record<string, string>>;
 
 type CommandProps = {
   name: CommandName;
+  /** What it is carried out on, where several buttons of its label are in sight. */
+  of?: string;
   /** Its path in the API; undefined: the state does not allow it. */
   address: string | undefined;
   /** Fields of the body that are not typed. */
@@ -29,18 +32,19 @@ type CommandProps = {
 };
 
 /** A button that carries out a command after its fields and its reason. What may not be done is disabled, with why. */
-export function CommandButton({ name, address, whyNot: barrier, ...rest }: CommandProps) {
+export function CommandButton({ name, of, address, whyNot: barrier, ...rest }: CommandProps) {
   const { whyNot } = useOperator();
   const [isOpen, setOpen] = useState(false);
   const command = commandOf(name);
+  const title = of === undefined ? command.label : text.commandOf(command.label, of);
   const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
   return (
     <>
-      <Button kind={command.kind ?? 'second'} whyNot={reason} onClick={() => setOpen(true)}>
+      <Button kind={command.kind ?? 'second'} whyNot={reason} aria-label={of && title} onClick={() => setOpen(true)}>
         {command.label}
       </Button>
       {isOpen && address !== undefined && (
-        <CommandDialog command={command} address={address} {...rest} onClose={() => setOpen(false)} />
+        <CommandDialog command={command} title={title} address={address} {...rest} onClose={() => setOpen(false)} />
       )}
     </>
   );
@@ -48,25 +52,28 @@ export function CommandButton({ name, address, whyNot: barrier, ...rest }: Comma
 
 type DialogProps = Pick<CommandProps, 'body' | 'initial' | 'onDone'> & {
   command: Command;
+  title: string;
   address: string;
   onClose: () => void;
 };
 
-const BIRR = /^\d{1,12}(\.\d{1,2})?$/;
-const WHOLE = /^\d{1,9}$/;
+/** What a typed value must be, and how that is said. */
+const RULES: Partial<Record<CommandField['kind'], { isMet: (value: string) => boolean; text: string }>> = {
+  birr: { isMet: (value) => parseBirr(value) !== undefined, text: kit.wrongAmount },
+  whole: { isMet: (value) => /^\d{1,9}$/.test(value), text: text.wholeRule },
+  email: { isMet: (value) => /^[^\s@]+@[^\s@]+$/.test(value), text: kit.emailRule },
+};
 
-function CommandDialog({ command, address, body = {}, initial = {}, onDone, onClose }: DialogProps) {
+function CommandDialog({ command, title, address, body = {}, initial = {}, onDone, onClose }: DialogProps) {
   const [values, setValues] = useState(initial);
   const [isTried, setTried] = useState(false);
   const change = useChange(`${command.method ?? 'POST'} ${address as `/api/ops/${string}`}`);
   const fields = fieldsOf(command);
   const failure = change.error instanceof CallFailure ? change.error : null;
   const issues = failure?.details ?? [];
-  const issueOf = ({ name }: CommandField): ReactNode => {
-    const issue = issues.find(({ field }) => field === name || field.endsWith(`.${name}`))?.issue;
-    return issue && <Issue issue={issue} />;
-  };
-  const isBeside = issues.length > 0 && fields.filter((field) => issueOf(field) !== undefined).length === issues.length;
+  const rejected = Object.fromEntries(fields.map((field) => [field.name, rejectionOf(field, failure)]));
+  const isBeside =
+    issues.length > 0 && Object.values(rejected).filter((one) => one !== undefined).length === issues.length;
   const problems = Object.fromEntries(fields.map((field) => [field.name, problemOf(field, values[field.name] ?? '')]));
   const submit = (): void => {
     setTried(true);
@@ -80,7 +87,7 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
   };
   return (
     <FormDialog
-      title={command.label}
+      title={title}
       action={command.label}
       kind={command.kind ?? 'primary'}
       change={change}
@@ -94,7 +101,7 @@ function CommandDialog({ command, address, body = {}, initial = {}, onDone, onCl
           key={field.name}
           field={field}
           value={values[field.name] ?? ''}
-          error={issueOf(field) ?? (isTried ? problems[field.name] : undefined)}
+          error={(isTried ? problems[field.name] : undefined) ?? rejected[field.name]}
           onChange={(value) => setValues({ ...values, [field.name]: value })}
         />
       ))}
@@ -113,8 +120,16 @@ function fieldsOf({ fields = [], reason }: Command): readonly CommandField[] {
 
 function problemOf({ kind, isRequired = false }: CommandField, value: string): string | undefined {
   if (value.trim() === '') return isRequired ? kit.fillIn : undefined;
-  if (kind === 'birr' && !BIRR.test(value)) return text.amountRule;
-  return kind === 'whole' && !WHOLE.test(value) ? text.wholeRule : undefined;
+  const rule = RULES[kind];
+  return rule && !rule.isMet(value.trim()) ? rule.text : undefined;
+}
+
+/** Why the API has rejected the value of a field, which may be that of an element of a list; undefined: it has not. */
+function rejectionOf({ name, kind }: CommandField, failure: CallFailure | null): ReactNode {
+  const path = failure?.details.find(({ field }) => field === name || field.endsWith(`.${name}`))?.field;
+  if (path === undefined) return undefined;
+  const rule = RULES[kind];
+  return rule ? `${kit.notAccepted} ${rule.text}` : issueOf(failure, path);
 }
 
 /** Fields without a value are left out. */
@@ -132,7 +147,8 @@ function typedFields(fields: readonly CommandField[], values: Values): object {
     typed.map(([name, kind, value]) => {
       if (kind === 'check') return [name, value === 'true'];
       if (kind === 'instant') return [name, `${value}:00+03:00`];
-      return [name, kind === 'birr' || kind === 'whole' ? Number(value) : value];
+      if (kind === 'birr') return [name, parseBirr(value)];
+      return [name, kind === 'whole' ? Number(value) : value];
     }),
   );
 }
@@ -144,7 +160,7 @@ type FieldOfProps = {
   onChange: (value: string) => void;
 };
 
-const INPUT_TYPES: Readonly<Record<string, string>> = { day: 'date', instant: 'datetime-local' };
+const INPUT_TYPES: Readonly<Record<string, string>> = { day: 'date', instant: 'datetime-local', email: 'email' };
 
 function FieldOf({ field, value, error, onChange }: FieldOfProps) {
   const { label, hint, isRequired = false } = field;

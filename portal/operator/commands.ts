@@ -8,7 +8,7 @@ export type Values = readonly (readonly [value: string, caption: string])[];
 /** A field of a command's body, by the API's name. */
 export type CommandField = { name: string; label: string; hint?: string; isRequired?: boolean } &
   /** instant: typed as the clock of Addis Ababa shows it, and sent with its offset. */
-  ({ kind: 'text' | 'birr' | 'whole' | 'day' | 'instant' | 'check' } | { kind: 'choice'; values: Values });
+  ({ kind: 'text' | 'email' | 'birr' | 'whole' | 'day' | 'instant' | 'check' } | { kind: 'choice'; values: Values });
 
 /** How a command is asked for and sent. */
 export type Spec = {

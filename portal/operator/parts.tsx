@@ -101,7 +101,13 @@ export function RecordFacts({ record }: { record: Readonly<Record<string, unknow
 const plainFields = (record: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => typeof value !== 'object'));
 
-type Step = { at: string; kind: string; detail: Readonly<Record<string, unknown>> };
+type Step = {
+  at: string;
+  kind: string;
+  detail: Readonly<Record<string, unknown>>;
+  /** Who did it, where that is recorded. */
+  byName?: string | null;
+};
 
 /** What has happened to a resource. `kinds`: in words. */
 export function History({ steps, kinds = {} }: { steps: readonly Step[]; kinds?: Readonly<Record<string, string>> }) {
@@ -109,12 +115,17 @@ export function History({ steps, kinds = {} }: { steps: readonly Step[]; kinds?:
   return (
     <Section title={text.history}>
       <Timeline
-        items={steps.map(({ at, kind, detail }, index) => ({
+        items={steps.map(({ at, kind, detail, byName }, index) => ({
           id: String(index),
           at,
           title: kinds[kind] ?? kind,
           tone: 'info',
-          detail: <RecordFacts record={plainFields(detail)} />,
+          detail: (
+            <>
+              {byName}
+              <RecordFacts record={plainFields(detail)} />
+            </>
+          ),
         }))}
       />
     </Section>

@@ -20,12 +20,9 @@ export const text = catalogue({
   reason: ['Reason', 'ምክንያት'],
   reasonHelp: ['It is kept in the audit log.', 'በኦዲት መዝገብ ይቀመጣል።'],
   notAllowedNow: ['Its present state does not allow this.', 'አሁን ያለበት ሁኔታ ይህን አይፈቅድም።'],
+  commandOf: (label: string, name: string) => [`${label}: ${name}`, `${label}፦ ${name}`],
   done: ['Done.', 'ተከናውኗል።'],
   proposed: ['Proposed: another operator has to confirm it.', 'ሐሳቡ ቀርቧል፦ ሌላ ኦፕሬተር ማረጋገጥ አለበት።'],
-  amountRule: [
-    'A number of birr with at most two decimals, such as 1250.50.',
-    'የብር መጠን፣ ቢበዛ ሁለት የአስርዮሽ አሃዝ፣ ለምሳሌ 1250.50።',
-  ],
   wholeRule: ['A whole number.', 'ሙሉ ቁጥር።'],
   overview: ['Overview', 'አጠቃላይ እይታ'],
   queue: ['Queue', 'ወረፋ'],

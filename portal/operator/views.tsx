@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Skeleton } from '../ui/feedback.tsx';
 import { Page } from '../ui/page.tsx';
+import { useRead } from './routes.ts';
 import { text } from './text.ts';
 
 /** Shows one resource of the API: its facts, its history and its commands. */
@@ -38,6 +39,19 @@ const VIEWS = {
 
 export type ViewKind = keyof typeof VIEWS;
 
+/** The views whose id is that of a merchant. */
+const OF_MERCHANT: readonly ViewKind[] = ['merchant', 'kyc', 'bankAccount'];
+
+/** What a view is and whose: the name of the merchant, or the id of anything else. */
+function useTitle(kind: ViewKind, id: string): string {
+  const isOfMerchant = OF_MERCHANT.includes(kind);
+  const read = useRead('GET /api/ops/merchants/:merchantId', { params: { merchantId: id } }, { enabled: isOfMerchant });
+  const merchant = read.data?.data;
+  // While that of another row is loaded, the former one is still there.
+  const name = merchant?.merchantId === id ? merchant.name : '…';
+  return `${VIEWS[kind].label}: ${isOfMerchant ? name : id}`;
+}
+
 /** The address of the page of a resource, in its environment. */
 export const viewPath = (kind: ViewKind, id: string): string => `${VIEWS[kind].path}/${encodeURIComponent(id)}`;
 
@@ -53,10 +67,10 @@ export function ViewOf({ kind, id }: { kind: ViewKind; id: string }) {
 
 /** A resource beside the list. */
 export function ViewDrawer({ kind, id, onClose }: { kind: ViewKind; id: string; onClose: () => void }) {
-  const { label } = VIEWS[kind];
+  const title = useTitle(kind, id);
   const navigate = useNavigate();
   return (
-    <Drawer key={id} title={`${label} ${id}`} onClose={onClose}>
+    <Drawer key={id} title={title} onClose={onClose}>
       <ViewOf kind={kind} id={id} />
       <div>
         <Button onClick={() => void navigate({ to: viewPath(kind, id) as '/deliveries' })}>{text.asPage}</Button>
@@ -69,9 +83,8 @@ export function ViewDrawer({ kind, id, onClose }: { kind: ViewKind; id: string; 
 export const viewPage = (kind: ViewKind) =>
   function ViewPage() {
     const { id = '' }: { id?: string } = useParams({ strict: false });
-    const { label } = VIEWS[kind];
     return (
-      <Page title={`${label} ${id}`}>
+      <Page title={useTitle(kind, id)}>
         <div className={`card flex flex-col gap-5 p-4 sm:p-6 ${kind === 'kyc' ? 'max-w-7xl' : 'max-w-4xl'}`}>
           <ViewOf kind={kind} id={id} />
         </div>

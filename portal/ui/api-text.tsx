@@ -86,18 +86,14 @@ export function InEnglish({ text: given }: { text: string }) {
   );
 }
 
-/** What is wrong with the value of a field, as the API has it. */
-export function Issue({ issue }: { issue: string }) {
-  if (language === 'en') return issue;
+/** What is wrong with the value of a field, as the API has it but for the value, which is in sight; undefined: nothing. */
+export function issueOf(error: unknown, field: string): ReactNode {
+  const found = error instanceof CallFailure ? error.details.find((one) => one.field === field) : undefined;
+  const issue = found?.issue.replace(/, got .*$/s, '');
+  if (issue === undefined || language === 'en') return issue;
   return (
     <>
-      {text.notAccepted}፦ <span lang="en">{issue}</span>
+      {text.notAccepted} <span lang="en">{issue}</span>
     </>
   );
-}
-
-/** What is wrong with the value of a field; undefined: nothing. */
-export function issueOf(error: unknown, field: string): ReactNode {
-  const issue = error instanceof CallFailure ? error.details.find((one) => one.field === field)?.issue : undefined;
-  return issue && <Issue issue={issue} />;
 }

@@ -75,3 +75,20 @@ test('the queue, proposals and the audit log have the names of merchants and ope
   const [pending] = (await get(`queue?kind=PROPOSAL&${ofMerchant()}`)).items;
   expect(pending.detail).toMatchObject({ proposedBy: people.admin.operatorId, proposedByName: admin });
 });
+
+test('the timeline of a verification has the names of the person and of the operator of each step', async () => {
+  const { people, database } = backOffice;
+  const steps = [
+    ['application.saved', person.id],
+    ['review.started', people.support.operatorId],
+  ] as const;
+  for (const [kind, actor] of steps) {
+    const sql = `INSERT INTO timeline (resource_id, occurred_at, kind, actor, detail) VALUES (:id, now(), :kind, :actor, '{}')`;
+    await rows(database.db, sql, { id: `${scope.merchantId}/sandbox`, kind, actor });
+  }
+  const { timeline } = await get(`merchants/${scope.merchantId}/kyc?environment=sandbox`);
+  expect(timeline).toMatchObject([
+    { by: person.id, byName: person.name },
+    { by: people.support.operatorId, byName: await nameOf(people.support.operatorId) },
+  ]);
+});

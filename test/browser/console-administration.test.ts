@@ -42,6 +42,7 @@ describe('the console of operators', () => {
       .locator('main div', { hasText: /^TELEBIRRAnnounce a window$/ })
       .getByRole('button')
       .click();
+    await page.waitForSelector('dialog h2:text-is("Announce a window: TELEBIRR")');
     await page.getByLabel('Begins').fill(`${day}T02:00`);
     await page.getByLabel('Ends').fill(`${day}T04:30`);
     await fillReason(page, 'Planned work');
@@ -100,6 +101,35 @@ describe('the console of operators', () => {
     await other.page.waitForSelector('main h2:text-is("API keys")');
     expect(await other.page.getByText('Credentials of its own account').count()).toBe(0);
     await other.close();
+  });
+
+  test('what is about a merchant has its name in its title', async () => {
+    const { page, problems, close } = await console.open('/test/merchants', { role: 'admin' });
+    await page.click('tbody a');
+    await page.waitForSelector('dialog h2:text-is("Merchant: Abyssinia Coffee")');
+    await page.goto(`${console.consoleUrl}/live/kyc/${console.scope.merchantId}`);
+    await page.waitForSelector('h1:text-is("Verification: Abyssinia Coffee")');
+    await page.goto(`${console.consoleUrl}/test/bank-accounts/${console.scope.merchantId}`);
+    await page.waitForSelector('h1:text-is("Bank account: Abyssinia Coffee")');
+    expect(await page.title()).toMatch(/^Bank account: Abyssinia Coffee · TEST/);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('an address that is none is explained beside its field, as in the portal, before and after it was sent', async () => {
+    const path = `/test/merchants/${console.scope.merchantId}`;
+    const { page, problems, close } = await console.open(path, { role: 'admin', expected: /400/ });
+    await page.click('main button:text-is("Invite an owner")');
+    await page.getByLabel('E-mail of the owner').fill('abebe');
+    await fillReason(page, 'Asked by phone');
+    await page.click('dialog button:text-is("Invite an owner")');
+    await page.waitForSelector('dialog p:text-is("An address such as name@shop.example.et.")');
+    await page.getByLabel('E-mail of the owner').fill('abebe@shop');
+    await page.click('dialog button:text-is("Invite an owner")');
+    await page.waitForSelector('dialog p:has-text("This value is not accepted. An address such as")');
+    expect(await page.locator('dialog').innerText()).not.toContain('got');
+    expect(problems).toEqual([]);
+    await close();
   });
 
   test('the PDF documents of an application are shown beside its decision, in frames without scripts', async () => {

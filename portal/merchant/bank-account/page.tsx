@@ -104,7 +104,7 @@ function LinkDialog({ isReplacement, onClose }: { isReplacement: boolean; onClos
     isRequired: true,
     value: values[name],
     error: wrong.includes(name)
-      ? `${text.notAccepted} ${RULES[name]}`
+      ? `${kit.notAccepted} ${RULES[name]}`
       : isTried && values[name].trim() === ''
         ? kit.fillIn
         : undefined,

@@ -37,7 +37,6 @@ export const text = catalogue({
   chooseBank: ['Choose…', 'ይምረጡ…'],
   numberRule: ['8 to 20 digits, without spaces.', 'ከ8 እስከ 20 አሃዞች፣ ያለ ክፍተት።'],
   nameRule: ['Exactly as the bank has it, at most 100 characters.', 'ባንኩ እንዳለው በትክክል፣ ቢበዛ 100 ፊደላት።'],
-  notAccepted: ['This value is not accepted.', 'ይህ ዋጋ ተቀባይነት የለውም።'],
   replaces: [
     'The account of now is replaced. Settlements that were requested before keep theirs.',
     'የአሁኑ ሂሳብ ይተካል። ከዚህ በፊት የተጠየቁ ዝውውሮች በሂሳባቸው ይቀጥላሉ።',

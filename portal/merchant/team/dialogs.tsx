@@ -46,7 +46,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const emailError = (): string | undefined => {
     if (isTried && email === '') return kit.fillIn;
     if (isMember) return text.isMember;
-    return isWrong ? `${text.notAccepted} ${text.emailRule}` : undefined;
+    return isWrong ? `${kit.notAccepted} ${kit.emailRule}` : undefined;
   };
   return (
     <FormDialog

@@ -111,7 +111,7 @@ export function ApplicationForm({ kyc }: { kyc: Kyc }) {
     if (failure ?? tries > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [failure, tries]);
   const errorOf = (name: FieldName): string | undefined => {
-    if (wrong.includes(name)) return `${text.notAccepted} ${FIELD_RULES[name]}`;
+    if (wrong.includes(name)) return `${kit.notAccepted} ${FIELD_RULES[name]}`;
     return tries > 0 && missing.fields.includes(name) ? kit.fillIn : undefined;
   };
   const onSubmit = (event: FormEvent): void => {

@@ -61,7 +61,6 @@ export const text = catalogue({
   logoHint: ['PNG or JPEG, at most 20 kB.', 'PNG ወይም JPEG፣ ቢበዛ 20 ኪባ።'],
   tooLarge: ['This file is too large.', 'ይህ ፋይል በጣም ትልቅ ነው።'],
   documentNeeded: ['This document is needed.', 'ይህ ሰነድ ያስፈልጋል።'],
-  notAccepted: ['This value is not accepted.', 'ይህ ዋጋ ተቀባይነት የለውም።'],
   wrongType: ['This is no PDF, PNG or JPEG.', 'ይህ PDF፣ PNG ወይም JPEG አይደለም።'],
   wrongLogoType: ['This is no PNG or JPEG.', 'ይህ PNG ወይም JPEG አይደለም።'],
   noFile: ['No file yet.', 'ገና ፋይል የለም።'],

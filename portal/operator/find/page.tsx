@@ -78,7 +78,11 @@ function HitActions({ hit }: { hit: Hit }) {
   return (
     <div className="flex flex-wrap gap-2">
       {hit.kind === 'delivery' && hit.status === 'FAILED' && (
-        <CommandButton name="delivery.resend" address={`/api/ops/webhooks/deliveries/${hit.id}/resend`} />
+        <CommandButton
+          name="delivery.resend"
+          of={hit.title}
+          address={`/api/ops/webhooks/deliveries/${hit.id}/resend`}
+        />
       )}
       <TemporalLink url={hit.temporalUrl} />
     </div>

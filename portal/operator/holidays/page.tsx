@@ -95,6 +95,7 @@ function Month({ first, holidays }: { first: string; holidays: readonly Holiday[
 function OneHoliday({ holiday }: { holiday: Holiday }) {
   const { holidayId, date, name, nameAm, kind, confirmed, active, source } = holiday;
   const address = `/api/ops/holidays/${holidayId}`;
+  const shownName = language === 'am' ? (nameAm ?? name) : name;
   const initial = {
     date,
     name,
@@ -105,7 +106,7 @@ function OneHoliday({ holiday }: { holiday: Holiday }) {
   };
   return (
     <li className="flex flex-col gap-1.5 border-t border-line pt-3 first:border-0 first:pt-0">
-      <span className="font-medium">{language === 'am' ? (nameAm ?? name) : name}</span>
+      <span className="font-medium">{shownName}</span>
       <span className="text-quiet">
         {formatEthiopianDay(date)} · <Day day={date} />
       </span>
@@ -116,8 +117,8 @@ function OneHoliday({ holiday }: { holiday: Holiday }) {
         {source === 'computed' && <Badge tone="quiet">{text.computed}</Badge>}
       </span>
       <Actions>
-        <CommandButton name="holiday.change" address={address} initial={initial} />
-        {source === 'operator' && <CommandButton name="holiday.remove" address={address} />}
+        <CommandButton name="holiday.change" of={shownName} address={address} initial={initial} />
+        {source === 'operator' && <CommandButton name="holiday.remove" of={shownName} address={address} />}
       </Actions>
     </li>
   );

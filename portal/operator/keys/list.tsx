@@ -40,11 +40,16 @@ export function OwnKeys() {
     { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
     {
       header: text.actions,
-      cell: ({ keyId, revokedAt }) =>
+      cell: ({ keyId, name, revokedAt }) =>
         revokedAt === null && (
           <Actions>
-            <CommandButton name="operator-key.rotate" address={`${PATH}/${keyId}/rotate`} onDone={showSecret} />
-            <CommandButton name="own-key.revoke" address={`${PATH}/${keyId}/revoke`} />
+            <CommandButton
+              name="operator-key.rotate"
+              of={name || keyId}
+              address={`${PATH}/${keyId}/rotate`}
+              onDone={showSecret}
+            />
+            <CommandButton name="own-key.revoke" of={name || keyId} address={`${PATH}/${keyId}/revoke`} />
           </Actions>
         ),
     },

@@ -59,6 +59,7 @@ export function MaintenanceWindows() {
                 <span>{channel}</span>
                 <CommandButton
                   name="channel.plan-maintenance"
+                  of={channel}
                   address={`/api/ops/channels/${channel}/maintenance`}
                   body={{ environment }}
                 />

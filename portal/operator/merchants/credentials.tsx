@@ -105,11 +105,16 @@ function OneSet({ set }: { set: CredentialSet }) {
       {isUsable && (
         <div className="mt-3">
           <Actions>
-            <CommandButton name="channel.check-credentials" address={address('check')} />
+            <CommandButton name="channel.check-credentials" of={set.account} address={address('check')} />
             {state === 'PENDING' && (
-              <CommandButton name="channel.activate-credentials" address={address('activate')} whyNot={entered} />
+              <CommandButton
+                name="channel.activate-credentials"
+                of={set.account}
+                address={address('activate')}
+                whyNot={entered}
+              />
             )}
-            <CommandButton name="channel.revoke-credentials" address={address('revoke')} />
+            <CommandButton name="channel.revoke-credentials" of={set.account} address={address('revoke')} />
           </Actions>
         </div>
       )}

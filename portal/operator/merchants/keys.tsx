@@ -23,9 +23,13 @@ export function Keys({ merchantId }: { merchantId: string }) {
     { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
     {
       header: text.actions,
-      cell: ({ keyId, revokedAt }) =>
+      cell: ({ keyId, name, revokedAt }) =>
         revokedAt === null && (
-          <CommandButton name="key.revoke" address={`/api/ops/merchants/${merchantId}/keys/${keyId}/revoke`} />
+          <CommandButton
+            name="key.revoke"
+            of={name || keyId}
+            address={`/api/ops/merchants/${merchantId}/keys/${keyId}/revoke`}
+          />
         ),
     },
   ];

@@ -31,9 +31,9 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
     <>
       <Actions>
         {status === 'ACTIVE' ? (
-          <CommandButton name="merchant.suspend" address={address('suspend')} />
+          <CommandButton name="merchant.suspend" of={name} address={address('suspend')} />
         ) : (
-          <CommandButton name="merchant.resume" address={address('resume')} />
+          <CommandButton name="merchant.resume" of={name} address={address('resume')} />
         )}
       </Actions>
       <Facts
@@ -114,9 +114,9 @@ function Channel({ channel: one, merchantId }: ChannelProps) {
         </Badge>
         <div className="ms-auto">
           {isApproved ? (
-            <CommandButton name="channel.suspend" address={`${address}/suspend`} body={{ environment }} />
+            <CommandButton name="channel.suspend" of={channel} address={`${address}/suspend`} body={{ environment }} />
           ) : (
-            <CommandButton name="channel.approve" address={`${address}/approve`} body={{ environment }} />
+            <CommandButton name="channel.approve" of={channel} address={`${address}/approve`} body={{ environment }} />
           )}
         </div>
       </header>

@@ -60,16 +60,17 @@ export function Operators() {
 
 function RowActions({ operator, onToken }: { operator: Operator; onToken: (data: unknown) => void }) {
   const address = `/api/ops/operators/${operator.operatorId}`;
+  const of = operator.name;
   return (
     <Actions>
-      <CommandButton name="operator.change" address={address} initial={{ role: operator.role }} />
+      <CommandButton name="operator.change" of={of} address={address} initial={{ role: operator.role }} />
       {operator.active ? (
         <>
-          <CommandButton name="operator.invite" address={`${address}/invitations`} onDone={onToken} />
-          <CommandButton name="operator.deactivate" address={address} body={{ active: false }} />
+          <CommandButton name="operator.invite" of={of} address={`${address}/invitations`} onDone={onToken} />
+          <CommandButton name="operator.deactivate" of={of} address={address} body={{ active: false }} />
         </>
       ) : (
-        <CommandButton name="operator.activate" address={address} body={{ active: true }} />
+        <CommandButton name="operator.activate" of={of} address={address} body={{ active: true }} />
       )}
     </Actions>
   );

@@ -39,8 +39,12 @@ function queryRoutes(deps: Deps): Route[] {
       handle: async ({ params: { merchantId }, query: { environment }, at }) => {
         await readMerchant(deps.db, merchantId);
         const kyc = await readKyc(deps, { merchantId, environment }, at);
-        const [data] = await withNames(deps.db, [presentForOperators(kyc)], schema.KYC_NAMES);
-        return { message: `Verification is ${kyc.row.status}`, data };
+        const shown = presentForOperators(kyc);
+        const [[data], timeline] = await Promise.all([
+          withNames(deps.db, [shown], schema.KYC_NAMES),
+          withNames(deps.db, shown.timeline, ['by']),
+        ]);
+        return { message: `Verification is ${kyc.row.status}`, data: { ...data, timeline } };
       },
     }),
     operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {

@@ -207,6 +207,12 @@ export const OperatorKyc = OperatorApplication.extend({
   documents: z.array(KycDocument),
   liveKeysWork: z.boolean(),
   timeline: z.array(
-    z.object({ at: instant, kind: z.string(), by: z.string(), detail: z.record(z.string(), z.unknown()) }),
+    z.object({
+      at: instant,
+      kind: z.string(),
+      by: z.string().describe('key_…, usr_…, opr_… or "sandbox"'),
+      ...nameFields('by'),
+      detail: z.record(z.string(), z.unknown()),
+    }),
   ),
 }).meta({ id: 'OpsKyc' });
