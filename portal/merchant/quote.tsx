@@ -1,8 +1,9 @@
 import { Note } from '../ui/badge.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { ApiMessage } from '../ui/feedback.tsx';
-import { birr, parseBirr } from '../ui/format.ts';
+import { birr } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
+import { parseBirr } from '../ui/parse-birr.ts';
 import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 
 /** The texts that withdrawals and settlements share. */

@@ -5,7 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
 import { Check, SelectField, TextField } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form.tsx';
-import { parseBirr } from '../ui/format.ts';
+import { parseBirr } from '../ui/parse-birr.ts';
 import { text as kit } from '../ui/text.ts';
 import { toast } from '../ui/toast.tsx';
 import { commandOf, type Command, type CommandField, type CommandName } from './commands.ts';

@@ -2,7 +2,7 @@ import { useState, type ComponentProps, type ReactNode } from 'react';
 
 import { Button } from './button.tsx';
 
-type Props = Pick<ComponentProps<typeof Button>, 'kind' | 'icon' | 'whyNot'> & {
+type Props = Pick<ComponentProps<typeof Button>, 'kind' | 'icon' | 'whyNot' | 'aria-label'> & {
   label: string;
   /** The window. */
   children: (close: () => void) => ReactNode;

@@ -149,13 +149,6 @@ export function birr(amount: number | null | undefined): string | undefined {
   return amount === null || amount === undefined ? undefined : `${money.format(amount)} ${BIRR}`;
 }
 
-/** Commas separate thousands and nothing else: 100,50 is no amount, rather than 10050. */
-const BIRR_WRITTEN = /^(?:\d{1,12}|\d{1,3}(?:,\d{3}){1,3})(?:\.\d{1,2})?$/;
-
-/** An amount of birr as a person or a spreadsheet writes it; undefined: it is none. */
-export const parseBirr = (written: string): number | undefined =>
-  BIRR_WRITTEN.test(written) ? Number(written.replaceAll(',', '')) : undefined;
-
 export const formatCount = (count: number): string => whole.format(count);
 export const formatShare = (share: number): string => percent.format(share);
 

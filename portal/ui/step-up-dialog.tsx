@@ -1,7 +1,8 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { HAS_PASSKEYS, signWithPasskey } from './account/device.ts';
-import { useChange, useRead } from './account/routes.ts';
+import { HAS_PASSKEYS, NoPasskey, signWithPasskey } from './account/device.ts';
+import { call, useChange, useRead } from './account/routes.ts';
 import { Button } from './button.tsx';
 import { CallFailure } from './call.ts';
 import { Dialog } from './dialog.tsx';
@@ -35,26 +36,21 @@ function CodeDialog({ onAnswer }: { onAnswer: (isAccepted: boolean) => void }) {
 /** The other way, of persons who have a passkey. */
 function PasskeyButton({ onAccepted }: { onAccepted: () => void }) {
   const passkeys = useRead('GET /api/portal/security/passkeys', {});
-  const begin = useChange('POST /api/portal/security/step-up/passkey-options');
-  const accept = useChange('POST /api/portal/security/step-up/passkey');
-  const [isRefused, setRefused] = useState(false);
+  const signature = useMutation({
+    mutationFn: async () => {
+      const { data: options } = await call('POST /api/portal/security/step-up/passkey-options', {});
+      return call('POST /api/portal/security/step-up/passkey', { body: await signWithPasskey(options) });
+    },
+    onSuccess: onAccepted,
+  });
   if (!HAS_PASSKEYS || (passkeys.data?.data ?? []).length === 0) return null;
-  const sign = async (): Promise<void> => {
-    setRefused(false);
-    const { data: options } = await begin.mutateAsync({});
-    const body = await signWithPasskey(options);
-    if (!body) return setRefused(true);
-    await accept.mutateAsync({ body });
-    onAccepted();
-  };
-  const failure = begin.error ?? accept.error;
+  const { error } = signature;
   return (
     <>
-      <Button isBusy={begin.isPending || accept.isPending} onClick={() => void sign().catch(() => {})}>
+      <Button isBusy={signature.isPending} onClick={() => signature.mutate()}>
         {text.usePasskey}
       </Button>
-      {isRefused && <p role="alert">{text.noPasskey}</p>}
-      {failure && <Failed error={failure} />}
+      {error instanceof NoPasskey ? <p role="alert">{text.noPasskey}</p> : error && <Failed error={error} />}
     </>
   );
 }

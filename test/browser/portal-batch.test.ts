@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import { toBirr } from '../../src/lib/money.ts';
+import { until } from '../support/until.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 const portal = usePortal({ payments: 40 });
@@ -100,20 +101,31 @@ test('lines are requested once by two tabs at once, after lost answers, and afte
   expect(lost).toBeGreaterThan(2);
   expect(await requested('B-')).toHaveLength(12);
 
-  const more = [...lines, ...Array.from({ length: 30 }, (_, index) => lineOf(`C-${10 + index}`, `${1 + index}.14`))];
+  const more = [...lines, ...Array.from({ length: 60 }, (_, index) => lineOf(`C-${10 + index}`, `${1 + index}.14`))];
   const { page } = tabs[1];
   await choose(page, more);
-  await request(page, 30);
-  await page.getByText(/^\d+ of 30 lines. Keep this page open.$/).waitFor();
+  await request(page, 60);
+  await page.getByText(/^\d+ of 60 lines. Keep this page open.$/).waitFor();
+  expect(await page.locator('input[type=file]').count()).toBe(0);
+  const asked: string[] = [];
+  page.once('dialog', (question) => {
+    asked.push(question.message());
+    void question.dismiss();
+  });
+  await page.click('#sidebar a:has-text("Balance")');
+  await until('the question', () => asked.length === 1);
+  expect(asked[0]).toMatch(/^Leave this page\?/);
+  expect(page.url()).toContain(PATH);
+  page.once('dialog', (question) => question.accept());
   await page.reload();
   const done = (await requested('C-')).length;
-  expect(done).toBeLessThan(30);
+  expect(done).toBeLessThan(60);
   await choose(page, more);
   await page.locator('main >> button:has-text("Request")').waitFor();
   await page.locator('main >> button:has-text("Request")').click();
   await page.locator('dialog button[type=submit]').click();
   await page.waitForSelector('text=All lines were processed.');
-  expect(await requested('C-')).toHaveLength(30);
+  expect(await requested('C-')).toHaveLength(60);
   for (const tab of tabs) {
     expect(tab.problems).toEqual([]);
     await tab.close();

@@ -69,6 +69,7 @@ describe('a person’s own account', () => {
     await page.getByLabel('Name').fill('Work phone');
     await page.click('dialog button:text-is("Go on")');
     await page.waitForSelector('text=The passkey is added.');
+    expect(await page.locator('dialog').count()).toBe(0);
 
     await portal.database.asOwner('UPDATE user_session SET step_up_at = NULL');
     await page.click('button:text-is("New recovery codes")');
@@ -83,6 +84,7 @@ describe('a person’s own account', () => {
     await page.click('button:text-is("Sign in with a passkey")');
     await page.waitForSelector('h1:text-is("Security")');
     await page.click('button[aria-label="Remove: Work phone"]');
+    await page.click('dialog button:text-is("Remove")');
     await page.waitForSelector('text=You have no passkey yet.');
 
     // A removed passkey opens nothing; nor does a device whose person refuses.

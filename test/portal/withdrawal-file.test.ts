@@ -101,6 +101,7 @@ test.each([
   [`${HEADING},Amount\nA,5,TELEBIRR,Abebe,6`, 'repeatedColumn', ''],
   [`${HEADING}\nA,5,TELEBIRR,Abebe,Bikila`, 'tooManyFields', '2'],
   [`${HEADING}\n\n`, 'noLines', ''],
+  [`${HEADING}\nA,5,TELEBIRR,Abebe\nB,6,TELEBIRR,"Derartu\nC,7,TELEBIRR,Haile`, 'unclosedQuote', '3'],
   [`${HEADING}\nA,5,TELEBIRR,\uFFFD\uFFFD`, 'notUtf8', ''],
   [`${HEADING}\n${'A,5,TELEBIRR,Abebe\n'.repeat(501)}`, 'tooManyLines', '500'],
 ])('a file that begins %j cannot be read: %s', (content, name, what) => {

@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
-import { FormDialog } from '../../ui/form.tsx';
+import { QuestionDialog } from '../../ui/form.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -59,6 +59,7 @@ function Recipients({ schedule: { recipients } }: { schedule: ReportSchedule }) 
 function Actions({ schedule: { scheduleId, active } }: { schedule: ReportSchedule }) {
   const { may } = useMember();
   const change = useChange('PATCH /api/portal/report-schedules/:scheduleId');
+  const remove = useChange('DELETE /api/portal/report-schedules/:scheduleId');
   if (!may('reports:write')) return null;
   const onSuccess = (): void => toast(active ? text.pausedNow : text.resumed);
   return (
@@ -70,26 +71,21 @@ function Actions({ schedule: { scheduleId, active } }: { schedule: ReportSchedul
         {active ? text.pause : text.resume}
       </Button>
       <DialogButton label={text.deleteSchedule}>
-        {(close) => <DeleteDialog scheduleId={scheduleId} onClose={close} />}
+        {(close) => (
+          <QuestionDialog
+            title={text.deleteTitle}
+            action={text.deleteSchedule}
+            kind="danger"
+            change={remove}
+            input={{ params: { scheduleId } }}
+            done={text.deleted}
+            onClose={close}
+          >
+            <p>{text.deleteHelp}</p>
+          </QuestionDialog>
+        )}
       </DialogButton>
       {change.error && <Failed error={change.error} />}
     </span>
-  );
-}
-
-function DeleteDialog({ scheduleId, onClose }: { scheduleId: string; onClose: () => void }) {
-  const remove = useChange('DELETE /api/portal/report-schedules/:scheduleId');
-  const onSuccess = (): void => (onClose(), toast(text.deleted));
-  return (
-    <FormDialog
-      title={text.deleteTitle}
-      action={text.deleteSchedule}
-      kind="danger"
-      change={remove}
-      onSubmit={() => remove.mutate({ params: { scheduleId } }, { onSuccess })}
-      onClose={onClose}
-    >
-      <p>{text.deleteHelp}</p>
-    </FormDialog>
   );
 }

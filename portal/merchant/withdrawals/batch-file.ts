@@ -1,3 +1,4 @@
+import { parseBirr } from '../../ui/parse-birr.ts';
 import { parseCsv, type CsvRecord } from './csv.ts';
 
 /** The columns of a file by the fields of the API, with the headings of the template. */
@@ -43,7 +44,9 @@ export type BatchLine = { line: number; body: Body };
 export type FileProblem = {
   name:
     | 'tooLarge'
+    | 'unreadable'
     | 'notUtf8'
+    | 'unclosedQuote'
     | 'missingColumns'
     | 'unknownColumn'
     | 'repeatedColumn'
@@ -57,6 +60,8 @@ const known = Object.values(HEADINGS).join(', ');
 
 /** What is wrong with the file as a whole; null: nothing. */
 function problemOf(content: string, [heading, ...records]: readonly CsvRecord[]): FileProblem | null {
+  // It would hide the lines after it.
+  const unclosed = [heading, ...records].find((record) => record?.isUnclosed);
   const fields = heading?.fields ?? [];
   const columns = fields.map(columnOf);
   const missing = REQUIRED.filter((one) => !columns.includes(one)).map((one) => HEADINGS[one]);
@@ -64,6 +69,7 @@ function problemOf(content: string, [heading, ...records]: readonly CsvRecord[])
   const uneven = records.find((record) => record.fields.length > columns.length);
   // Another encoding than UTF-8 would pay to names that nobody has.
   if (content.includes('\uFFFD')) return { name: 'notUtf8', what: '' };
+  if (unclosed) return { name: 'unclosedQuote', what: String(unclosed.line) };
   if (missing.length > 0) return { name: 'missingColumns', what: missing.join(', ') };
   if (unknown !== undefined) return { name: 'unknownColumn', what: `"${unknown}" (${known})` };
   if (new Set(columns).size < columns.length) return { name: 'repeatedColumn', what: '' };
@@ -99,7 +105,8 @@ function bodyOf(cell: (column: Column) => string): Body {
   const reason = cell('reason');
   return {
     requestId: cell('requestId'),
-    amount: amountOf(cell('amount')),
+    // Anything else as it is, which the API rejects: "1250,50" might be either.
+    amount: parseBirr(cell('amount')) ?? cell('amount'),
     channel: codeOf(cell('channel')),
     destination: Object.fromEntries(destination),
     ...(reason !== '' && { reason }),
@@ -108,11 +115,6 @@ function bodyOf(cell: (column: Column) => string): Body {
 
 /** "CBE Birr" as CBE_BIRR. */
 const codeOf = (value: string): string => value.toUpperCase().replaceAll(/[\s-]+/g, '_');
-
-/** 1250.5 or 1,250.50; anything else as it is, which the API rejects: "1250,50" might be either. */
-function amountOf(value: string): number | string {
-  return /^(\d+|\d{1,3}(,\d{3})+)(\.\d{1,2})?$/.test(value) ? Number(value.replaceAll(',', '')) : value;
-}
 
 /** Lines that pay the same amount to the same beneficiary as an earlier one, by their place: with that one's. */
 export function findRepeated(lines: readonly BatchLine[]): ReadonlyMap<number, number> {

@@ -57,7 +57,7 @@ type Run = {
 const NO_RUN: Run = { isRunning: false, done: 0, total: 0, error: null, failures: new Map() };
 
 /** Requests lines one after the other, as long as the page is there. */
-export function useRequests(): Run & { start: (lines: readonly BatchLine[]) => void } {
+export function useRequests(): Run & { start: (lines: readonly BatchLine[]) => void; forget: () => void } {
   const client = useQueryClient();
   const [run, setRun] = useState(NO_RUN);
   const isStarted = useRef(false);
@@ -93,5 +93,5 @@ export function useRequests(): Run & { start: (lines: readonly BatchLine[]) => v
       void client.invalidateQueries();
     });
   };
-  return { ...run, start };
+  return { ...run, start, forget: () => setRun(NO_RUN) };
 }

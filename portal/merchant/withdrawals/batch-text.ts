@@ -50,6 +50,10 @@ export const text = catalogue({
     `${formatCount(done)} of ${formatCount(total)} lines. Keep this page open.`,
     `ከ${formatCount(total)} መስመሮች ${formatCount(done)}። ይህን ገጽ ክፍት ያቆዩት።`,
   ],
+  leave: [
+    'Leave this page? The lines that are not requested yet stay unrequested.',
+    'ከዚህ ገጽ ይወጣሉ? ገና ያልተጠየቁት መስመሮች ሳይጠየቁ ይቀራሉ።',
+  ],
   stopped: (done: number, total: number) => [
     `Stopped after ${formatCount(done)} of ${formatCount(total)} lines: the others were not requested, or their answer was lost. They can be requested again; none is requested twice.`,
     `ከ${formatCount(total)} መስመሮች ${formatCount(done)} በኋላ ቆሟል፦ ሌሎቹ አልተጠየቁም ወይም ምላሻቸው ጠፍቷል። እንደገና መጠየቅ ይችላሉ፤ የትኛውም ሁለት ጊዜ አይጠየቅም።`,
@@ -63,6 +67,14 @@ export const problems = catalogue({
   tooLarge: (kilobytes: string) => [
     `The file has more than ${kilobytes} kB: divide it.`,
     `ፋይሉ ከ${kilobytes} ኪሎባይት ይበልጣል፦ ይከፋፍሉት።`,
+  ],
+  unreadable: (_none: string) => [
+    'The file cannot be read any more: choose it again.',
+    'ፋይሉን ማንበብ አልተቻለም፦ እንደገና ይምረጡት።',
+  ],
+  unclosedQuote: (line: string) => [
+    `A quote in line ${line} is not closed: the lines after it cannot be told apart.`,
+    `በመስመር ${line} የተከፈተ ጥቅስ አልተዘጋም፦ ከእሱ በኋላ ያሉትን መስመሮች መለየት አይቻልም።`,
   ],
   notUtf8: (_none: string) => [
     'The file is not in UTF-8: save it as "CSV UTF-8" in the spreadsheet.',

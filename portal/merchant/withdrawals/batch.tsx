@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
@@ -25,16 +25,24 @@ type ChosenFile = { id: string; name: string; lines: BatchLine[]; problem: FileP
 
 async function read(file: File): Promise<ChosenFile> {
   const { name, size } = file;
-  const id = crypto.randomUUID();
-  if (size <= FILE_BYTES_MAX) return { id, name, ...readBatch(await file.text()) };
-  return { id, name, lines: [], problem: { name: 'tooLarge', what: String(FILE_BYTES_MAX / 1_000) } };
+  const none = { id: crypto.randomUUID(), name, lines: [] };
+  if (size > FILE_BYTES_MAX) return { ...none, problem: { name: 'tooLarge', what: String(FILE_BYTES_MAX / 1_000) } };
+  // It may have been moved meanwhile.
+  const content = await file.text().catch(() => null);
+  return content === null ? { ...none, problem: { name: 'unreadable', what: '' } } : { ...none, ...readBatch(content) };
 }
 
 /** Requests a withdrawal for each line of a file, once the whole file is right. */
 export function WithdrawalBatch() {
   const [file, setFile] = useState<ChosenFile | null>(null);
+  const requests = useRequests();
+  useBlocker({ shouldBlockFn: () => !confirm(text.leave), disabled: !requests.isRunning });
+  const choose = (chosen: ChosenFile): void => {
+    requests.forget();
+    setFile(chosen);
+  };
   return (
-    <Page title={text.title} actions={<Choices hasFile={file !== null} onChoose={setFile} />}>
+    <Page title={text.title} actions={!requests.isRunning && <Choices hasFile={file !== null} onChoose={choose} />}>
       <div className="mb-4 flex max-w-prose flex-col gap-2 text-quiet">
         <p>{text.intro}</p>
         <p>{text.again}</p>
@@ -44,7 +52,7 @@ export function WithdrawalBatch() {
           <Note tone="bad">{problems[file.problem.name](file.problem.what)}</Note>
         </div>
       )}
-      {file && file.problem === null && <Batch key={file.id} file={file} />}
+      {file && file.problem === null && <Batch key={file.id} file={file} requests={requests} />}
     </Page>
   );
 }
@@ -79,8 +87,7 @@ function Choices({ hasFile, onChoose }: { hasFile: boolean; onChoose: (file: Cho
   );
 }
 
-function Batch({ file: { name, lines } }: { file: ChosenFile }) {
-  const requests = useRequests();
+function Batch({ file: { name, lines }, requests }: { file: ChosenFile; requests: Requests }) {
   const quotes = useQuotes(lines, !requests.isRunning);
   return (
     <Loaded query={quotes}>
@@ -147,10 +154,10 @@ function Progress({ requests: { isRunning, done, total, error } }: { requests: R
   if (total === 0) return null;
   return (
     <>
-      <progress className="w-full" aria-label={text.progress(done, total)} value={done} max={total} />
-      <p role="status">
-        {isRunning ? text.progress(done, total) : error === null ? text.done : text.stopped(done, total)}
-      </p>
+      <progress className="w-full" aria-label={text.title} value={done} max={total} />
+      {/* Not read aloud with every line. */}
+      {isRunning && <p>{text.progress(done, total)}</p>}
+      <p role="status">{!isRunning && (error === null ? text.done : text.stopped(done, total))}</p>
       {error !== null && <Failed error={error} />}
     </>
   );

@@ -1,5 +1,5 @@
-/** A record of a file: its fields, and the line that it begins in, from 1. */
-export type CsvRecord = { line: number; fields: string[] };
+/** A record of a file: its fields, and the line that it begins in, from 1. `isUnclosed`: a quote in it is not closed. */
+export type CsvRecord = { line: number; fields: string[]; isUnclosed?: true };
 
 /** What the first line separates its fields by: spreadsheets write what the language of the computer has. */
 function separatorOf(content: string): string {
@@ -40,6 +40,7 @@ export function parseCsv(text: string): CsvRecord[] {
     } else field += character;
     if (isLineEnd) line += 1;
   }
+  if (isQuoted) record.isUnclosed = true;
   endRecord();
   return records;
 }

@@ -1,4 +1,3 @@
-import { formatCount } from '../format.ts';
 import { catalogue } from '../language.ts';
 
 /** The texts of a person's own security. */
@@ -12,7 +11,6 @@ export const text = catalogue({
   off: ['Off', 'ጠፍቷል'],
   since: ['On since', 'የበራበት ጊዜ'],
   codesLeft: ['Recovery codes left', 'የቀሩ የመልሶ ማግኛ ኮዶች'],
-  count: (count: number) => [formatCount(count), formatCount(count)],
   turnOn: ['Turn on', 'አብራ'],
   turnOff: ['Turn off', 'አጥፋ'],
   isOff: ['Two-factor authentication is off.', 'ሁለት ደረጃ ማረጋገጫ ጠፍቷል።'],
@@ -61,6 +59,10 @@ export const text = catalogue({
   addedAt: ['Added', 'የተጨመረበት'],
   removePasskey: ['Remove', 'አስወግድ'],
   removePasskeyLabel: (name: string) => [`Remove: ${name}`, `አስወግድ፦ ${name}`],
+  removePasskeyHelp: [
+    'It no longer opens your account. Delete it on the device too.',
+    'ከእንግዲህ አካውንትዎን አይከፍትም። ከመሣሪያውም ያስወግዱት።',
+  ],
   passkeyRemoved: ['The passkey is removed.', 'የይለፍ ቁልፉ ተወግዷል።'],
   password: ['Password', 'የይለፍ ቃል'],
   currentPassword: ['Present password', 'የአሁኑ የይለፍ ቃል'],

@@ -9,6 +9,7 @@ import { Facts, Panel } from '../facts.tsx';
 import { Failed, Loaded } from '../feedback.tsx';
 import { TextField } from '../field.tsx';
 import { FormDialog, QuestionDialog, SecretDialog } from '../form.tsx';
+import { formatCount } from '../format.ts';
 import { QrCode } from '../qr-code.tsx';
 import { CodeForm } from '../step-up-dialog.tsx';
 import { Time } from '../time.tsx';
@@ -43,7 +44,7 @@ export function TwoFactor() {
                       <Badge tone="good">{text.on}</Badge> <Time at={twoFactorSince} />
                     </>
                   ),
-                  [text.codesLeft]: text.count(recoveryCodesLeft),
+                  [text.codesLeft]: formatCount(recoveryCodesLeft),
                 }}
               />
               <div className="flex flex-wrap gap-2">
