@@ -13,7 +13,7 @@ import { useMember } from './member.ts';
 import { call, type EventRow, type SettlementRow, type TransactionRow, type WithdrawalRow } from './routes.ts';
 
 const text = catalogue({
-  title: ['Search', 'ፈልግ'],
+  title: ['Search', 'ፍለጋ'],
   label: ['A screen, an order number, an id or a reference', 'ገጽ፣ የትዕዛዝ ቁጥር፣ መለያ ወይም ማጣቀሻ'],
   hint: [
     'Order numbers, customers and references of the last 90 days; ids of any time. Choose with the arrow keys, open with Enter.',

@@ -45,8 +45,8 @@ export const text = catalogue({
   viewer: ['viewer', 'ተመልካች'],
   noMerchant: ['You do not belong to a merchant.', 'የየትኛውም ነጋዴ አባል አይደሉም።'],
   askForInvitation: ['Ask an owner or admin of your merchant for an invitation.', 'የነጋዴዎን ባለቤት ወይም አስተዳዳሪ ግብዣ ይጠይቁ።'],
-  search: ['Search', 'ፈልግ'],
-  keySearch: ['Search everything', 'ሁሉንም ፈልግ'],
+  search: ['Search', 'ይፈልጉ'],
+  keySearch: ['Search everything', 'ሁሉንም ይፈልጉ'],
   keyNewPayment: ['New payment', 'አዲስ ክፍያ'],
   toTransactions: ['Go to the transactions', 'ወደ ግብይቶች ይሂዱ'],
 });

@@ -24,7 +24,7 @@ const ERRORS: Record<ErrorCode, string> = {
   KYC_REQUIRED: 'እውነተኛው የሚከፈተው ድርጅትዎ ሲረጋገጥና አንድ የሙከራ ክፍያ ሲሳካ ነው።',
   CHANNEL_DISABLED: 'ይህ የክፍያ መንገድ አልበራም።',
   CHANNEL_NOT_AVAILABLE: 'ይህ የክፍያ መንገድ አሁን አይሠራም።',
-  MERCHANT_SUSPENDED: 'የነጋዴው መለያ ታግዷል፦ ድጋፍ ሰጪዎችን ያነጋግሩ።',
+  MERCHANT_SUSPENDED: 'የነጋዴው አካውንት ታግዷል፦ ድጋፍ ሰጪዎችን ያነጋግሩ።',
   NOT_FOUND: 'የተጠየቀው አልተገኘም።',
   METHOD_NOT_ALLOWED: 'ይህ ጥያቄ እዚህ አይቻልም።',
   DUPLICATE_REFERENCE: 'ይህ የራስዎ መለያ ከዚህ በፊት ጥቅም ላይ ውሏል።',

@@ -5,7 +5,7 @@ const of = (text: ForDates): ForDates => text;
 
 /** React Aria's own texts, in Amharic, which it lacks: of each of its packages whose components the pages use. */
 const AMHARIC = {
-  '@react-aria/overlays': { dismiss: 'ዝጋ' },
+  '@react-aria/overlays': { dismiss: 'ይዝጉ' },
   '@react-aria/calendar': {
     previous: 'ቀዳሚ',
     next: 'ቀጣይ',

@@ -3,16 +3,16 @@ import { catalogue } from './language.ts';
 
 /** The texts of the kit itself. */
 export const text = catalogue({
-  close: ['Close', 'ዝጋ'],
-  copy: ['Copy', 'ቅዳ'],
+  close: ['Close', 'ይዝጉ'],
+  copy: ['Copy', 'ይቅዱ'],
   copied: ['Copied', 'ተቀድቷል'],
-  cancel: ['Cancel', 'ተወው'],
+  cancel: ['Cancel', 'ይተዉት'],
   stored: ['I have stored it', 'አስቀምጬዋለሁ'],
   secretHelp: [
     'It is shown only this once. Store it where your server reads its settings.',
     'የሚታየው አሁን ብቻ ነው። አገልጋይዎ ቅንብሮቹን በሚያነብበት ቦታ ያስቀምጡት።',
   ],
-  retry: ['Retry', 'እንደገና ሞክር'],
+  retry: ['Retry', 'እንደገና ይሞክሩ'],
   loading: ['Loading…', 'በመጫን ላይ…'],
   noConnection: ['The server cannot be reached. Check your connection.', 'አገልጋዩን ማግኘት አልተቻለም። የኢንተርኔት ግንኙነትዎን ያረጋግጡ።'],
   failed: ['This could not be loaded.', 'ይህን መጫን አልተቻለም።'],
@@ -23,9 +23,9 @@ export const text = catalogue({
   twoFactorFirst: ['This needs two-factor authentication.', 'ይህ ሁለት ደረጃ ማረጋገጫ ያስፈልገዋል።'],
   liveNotOpen: ['Live is not open for this merchant yet.', 'ለዚህ ነጋዴ እውነተኛው ገና አልተከፈተም።'],
   asOf: (time: string) => [`As of ${time}`, `በ${time} የነበረ`],
-  refresh: ['Refresh', 'አድስ'],
+  refresh: ['Refresh', 'ያድሱ'],
   newRows: (count: number) => [`${formatCount(count)} new`, `${formatCount(count)} አዲስ`],
-  listChanged: ['The list has changed: show', 'ዝርዝሩ ተቀይሯል፦ አሳይ'],
+  listChanged: ['The list has changed: show', 'ዝርዝሩ ተቀይሯል፦ ያሳዩ'],
   pager: ['Pages', 'ገጾች'],
   range: (from: number, until: number, total: number) => [
     `${formatCount(from)}–${formatCount(until)} of ${formatCount(total)}`,
@@ -40,8 +40,8 @@ export const text = catalogue({
   next: ['Next', 'ቀጣይ'],
   rowsPerPage: ['Rows per page', 'ረድፎች በገጽ'],
   columns: ['Columns', 'ዓምዶች'],
-  apply: ['Apply', 'ተግብር'],
-  clearFilters: ['Clear filters', 'ማጣሪያዎችን አጥፋ'],
+  apply: ['Apply', 'ይተግብሩ'],
+  clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
   required: ['required', 'ያስፈልጋል'],

@@ -2,7 +2,7 @@ import { catalogue } from '../../ui/language.ts';
 import type { Finding } from './signature.ts';
 
 export const text = catalogue({
-  title: ['Check a signature', 'ፊርማ አረጋግጥ'],
+  title: ['Check a signature', 'ፊርማ ያረጋግጡ'],
   back: ['All events', 'ሁሉም ክስተቶች'],
   intro: [
     'Paste what your server received. It is compared in this browser only; nothing is sent.',
@@ -12,7 +12,7 @@ export const text = catalogue({
   bodyHint: ['Exactly as received, before any JSON parsing.', 'ልክ እንደደረሰው፣ ምንም የJSON ንባብ ሳይደረግበት።'],
   secret: ['Secret', 'ምስጢር'],
   secretHint: ['The whole text that begins with whsec_.', 'በwhsec_ የሚጀምረው ሙሉ ጽሑፍ።'],
-  check: ['Check', 'አረጋግጥ'],
+  check: ['Check', 'ያረጋግጡ'],
 });
 
 /** What is wrong, and the remedy. */

@@ -3,7 +3,7 @@ import { catalogue } from '../../ui/language.ts';
 /** The texts of events and their deliveries. */
 export const text = catalogue({
   title: ['Events', 'ክስተቶች'],
-  helper: ['Check a signature', 'ፊርማ አረጋግጥ'],
+  helper: ['Check a signature', 'ፊርማ ያረጋግጡ'],
   resendMany: ['Resend many', 'ብዙዎችን እንደገና ይላኩ'],
   event: ['Event', 'ክስተት'],
   resource: ['About', 'ስለ'],
@@ -21,7 +21,7 @@ export const text = catalogue({
   eventId: ['Event id', 'የክስተት መለያ'],
   payload: ['Signed body', 'የተፈረመው አካል'],
   payloadHelp: ['Without its field "signature", which is added when it is sent.', 'ሲላክ ከሚጨመረው "signature" መስክ በስተቀር።'],
-  resend: ['Resend now', 'አሁን እንደገና ላክ'],
+  resend: ['Resend now', 'አሁን እንደገና ይላኩ'],
   resent: ['Resent: the new attempt appears below.', 'እንደገና ተልኳል፦ አዲሱ ሙከራ ከታች ይታያል።'],
   givenUp: [
     'All attempts have failed. Correct the cause, then resend it.',

@@ -74,6 +74,6 @@ export const text = catalogue({
   liveClosed: ['Live is not open yet. Missing:', 'እውነተኛው ገና አልተከፈተም። የጎደለው፦'],
   missingVerification: ['the verification of your business', 'የድርጅትዎ ማረጋገጫ'],
   missingPayment: ['a successful test payment', 'አንድ የተሳካ የሙከራ ክፍያ'],
-  missingTwoFactor: ['two-factor authentication of your own account', 'የራስዎ መለያ ሁለት ደረጃ ማረጋገጫ'],
+  missingTwoFactor: ['two-factor authentication of your own account', 'የራስዎ አካውንት ሁለት ደረጃ ማረጋገጫ'],
   toLive: ['Go to live', 'ወደ እውነተኛው ይሂዱ'],
 });

@@ -26,7 +26,7 @@ export const text = catalogue({
   after: ['Period after', 'የሚቀጥለው ጊዜ'],
   status: ['Status', 'ሁኔታ'],
   channel: ['Channel', 'የክፍያ መንገድ'],
-  save: (format: string) => [`Save as ${format}`, `በ${format} አስቀምጥ`],
+  save: (format: string) => [`Save as ${format}`, `በ${format} ያስቀምጡ`],
   saved: ['File saved', 'ፋይሉ ተቀምጧል'],
   inBackground: [
     'The report is generated in the background: see the history below.',
@@ -81,8 +81,8 @@ export const text = catalogue({
   requestedBy: ['Requested by', 'የጠየቀው'],
   expiresAt: ['Available until', 'የሚቆየው እስከ'],
   file: ['File', 'ፋይል'],
-  download: ['Download', 'አውርድ'],
-  cancel: ['Cancel', 'ሰርዝ'],
+  download: ['Download', 'ያውርዱ'],
+  cancel: ['Cancel', 'ይሰርዙ'],
   cancelled: ['Report cancelled', 'ሪፖርቱ ተሰርዟል'],
   checksum: ['SHA-256', 'SHA-256'],
   progress: (done: number, total: number) => [

@@ -2,9 +2,9 @@ import { catalogue } from '../../ui/language.ts';
 
 /** The texts of one transaction. */
 export const text = catalogue({
-  asPage: ['Open as a page', 'እንደ ገጽ ክፈት'],
+  asPage: ['Open as a page', 'እንደ ገጽ ይክፈቱ'],
   back: ['All transactions', 'ሁሉም ግብይቶች'],
-  copyCurl: ['Copy as curl', 'እንደ curl ቅዳ'],
+  copyCurl: ['Copy as curl', 'እንደ curl ይቅዱ'],
   curlCopied: ['The curl command is copied.', 'የcurl ትዕዛዙ ተቀድቷል።'],
   payment: ['Payment', 'ክፍያ'],
   payerDecision: ['Decide for the customer', 'በደንበኛው ምትክ ይወስኑ'],
@@ -20,7 +20,7 @@ export const text = catalogue({
   timeline: ['What happened', 'የሆነው'],
   webhooks: ['Webhooks', 'ዌብሁኮች'],
   noWebhooks: ['No event was sent: there was no active subscription.', 'ምንም ክስተት አልተላከም፦ ንቁ ምዝገባ አልነበረም።'],
-  resend: ['Resend', 'እንደገና ላክ'],
+  resend: ['Resend', 'እንደገና ይላኩ'],
   resent: ['Resent. The new attempt appears in the timeline.', 'እንደገና ተልኳል። አዲሱ ሙከራ ከታች ይታያል።'],
   expected: ['Requested', 'የተጠየቀው'],
   failedBecause: ['Failed', 'አልተሳካም'],

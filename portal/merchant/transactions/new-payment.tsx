@@ -26,7 +26,7 @@ const text = catalogue({
   orderHint: ['Your own reference; each can be used once.', 'የራስዎ ማጣቀሻ፤ እያንዳንዱ አንድ ጊዜ ብቻ ያገለግላል።'],
   customerName: ['Customer', 'ደንበኛ'],
   customerPhone: ['Phone of the customer', 'የደንበኛው ስልክ'],
-  create: ['Create', 'ፍጠር'],
+  create: ['Create', 'ይፍጠሩ'],
   status: ['Status', 'ሁኔታ'],
   validUntil: ['Valid until', 'የሚያገለግለው እስከ'],
   qr: ['QR code of the payment page', 'የክፍያ ገጹ QR ኮድ'],

@@ -5,7 +5,7 @@ import { catalogue } from '../../ui/language.ts';
 export const text = catalogue({
   title: ['Transaction', 'ግብይት'],
   newPayment: ['New payment', 'አዲስ ክፍያ'],
-  export: ['Export', 'ወደ ፋይል ላክ'],
+  export: ['Export', 'ወደ ፋይል ይላኩ'],
   rowsWritten: (done: number, all: number) => [
     `${formatCount(done)} of ${formatCount(all)} rows…`,
     `ከ${formatCount(all)} ውስጥ ${formatCount(done)} ረድፎች…`,
@@ -60,7 +60,7 @@ export const text = catalogue({
   noneInRange: ['No transaction matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ግብይት የለም።'],
   noneInDays: ['No transactions in these days.', 'በእነዚህ ቀናት ግብይት የለም።'],
   tryWider: ['Widen the days or clear the filters.', 'ቀናቱን ያስፉ ወይም ማጣሪያዎቹን ያጥፉ።'],
-  showMore: ['Show the last 90 days', 'ያለፉትን 90 ቀናት አሳይ'],
+  showMore: ['Show the last 90 days', 'ያለፉትን 90 ቀናት ያሳዩ'],
   noneYet: ['No transactions yet.', 'እስካሁን ግብይት የለም።'],
   firstStep: ['Create a payment and open its link: it appears here at once.', 'ክፍያ ፈጥረው አገናኙን ይክፈቱ፤ ወዲያውኑ እዚህ ይታያል።'],
   rowsLabel: ['Transactions', 'ግብይቶች'],

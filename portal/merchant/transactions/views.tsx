@@ -18,12 +18,12 @@ const text = catalogue({
   pendingLong: ['Pending over 1 h', 'ከ1 ሰዓት በላይ በመጠባበቅ ላይ'],
   held: ['Held', 'የተያዙ'],
   shared: ['Shared', 'የተጋራ'],
-  shareOne: ['Share', 'አጋራ'],
+  shareOne: ['Share', 'ያጋሩ'],
   by: (name: string) => [`by ${name}`, `በ${name}`],
-  remove: (name: string) => [`Delete ${name}`, `${name}ን ሰርዝ`],
-  saveAs: ['Save this filter as', 'ይህን ማጣሪያ አስቀምጥ እንደ'],
-  share: ['Share with everybody of the merchant', 'ለነጋዴው አባላት ሁሉ አጋራ'],
-  save: ['Save', 'አስቀምጥ'],
+  remove: (name: string) => [`Delete ${name}`, `${name}ን ይሰርዙ`],
+  saveAs: ['Save this filter as', 'ይህን ማጣሪያ ያስቀምጡ እንደ'],
+  share: ['Share with everybody of the merchant', 'ለነጋዴው አባላት ሁሉ ያጋሩ'],
+  save: ['Save', 'ያስቀምጡ'],
 });
 
 const NAME_CHARACTERS_MAX = 60;

@@ -31,10 +31,10 @@ export const text = catalogue({
   someEvents: ['Only these', 'እነዚህ ብቻ'],
   chooseOne: ['Choose at least one event.', 'ቢያንስ አንድ ክስተት ይምረጡ።'],
   encoding: ['Encoding of X-Service-Signature', 'የX-Service-Signature አጻጻፍ'],
-  create: ['Create', 'ፍጠር'],
-  save: ['Save', 'አስቀምጥ'],
-  edit: ['Edit', 'አስተካክል'],
-  remove: ['Delete', 'ሰርዝ'],
+  create: ['Create', 'ይፍጠሩ'],
+  save: ['Save', 'ያስቀምጡ'],
+  edit: ['Edit', 'ያስተካክሉ'],
+  remove: ['Delete', 'ይሰርዙ'],
   removeTitle: ['Delete this subscription?', 'ይህ ምዝገባ ይሰረዝ?'],
   removeHelp: (count: number) => [
     `${deliveries(count)} that wait for it will be skipped for good.`,
@@ -55,7 +55,7 @@ export const text = catalogue({
   secretEnds: (hint: string) => [`ends with …${hint}`, `በ…${hint} ያበቃል`],
   previousUntil: ['The previous secret also signs until', 'የቀድሞው ምስጢርም እስከዚህ ይፈርማል'],
   headers: ['Own headers', 'የራስዎ ራስጌዎች'],
-  rotate: ['Rotate secret', 'ምስጢሩን ቀይር'],
+  rotate: ['Rotate secret', 'ምስጢሩን ይቀይሩ'],
   rotateTitle: ['Rotate the secret', 'ምስጢሩን ይቀይሩ'],
   rotateHelp: [
     'A new secret signs from now on. For how long shall the old one sign as well, in a second header?',
@@ -66,7 +66,7 @@ export const text = catalogue({
     'የቀድሞው ቅያሪ የጋራ ጊዜ ገና አላበቃም። የዚያ አሮጌ ምስጢር አሁን ያበቃል።',
   ],
   secretOnce: ['Your new secret', 'አዲሱ ምስጢርዎ'],
-  test: ['Send test event', 'የሙከራ ክስተት ላክ'],
+  test: ['Send test event', 'የሙከራ ክስተት ይላኩ'],
   testSending: ['The test event is on its way…', 'የሙከራ ክስተቱ በመላክ ላይ ነው…'],
   testGood: (status: number, ms: number) => [
     `Your server answered ${status} after ${formatCount(ms)} ms.`,
@@ -75,7 +75,7 @@ export const text = catalogue({
   testBad: ['Your server did not confirm it.', 'አገልጋይዎ አላረጋገጠውም።'],
   testAnswer: ['Answer of your server', 'የአገልጋይዎ ምላሽ'],
   testInactive: ['Turn it on first.', 'መጀመሪያ ያብሩት።'],
-  turnOff: ['Turn off', 'አጥፋ'],
+  turnOff: ['Turn off', 'ያጥፉ'],
   turnOffTitle: ['Turn this subscription off?', 'ይህ ምዝገባ ይጥፋ?'],
   turnOffHelp: (count: number) => [
     count === 0
@@ -90,8 +90,8 @@ export const text = catalogue({
     `${deliveries(count)} of the last 30 days were skipped. Send them now, or leave them?`,
     `ባለፉት 30 ቀናት ${formatCount(count)} መላኪያዎች ታልፈዋል። አሁን ይላኩ ወይስ ይቅሩ?`,
   ],
-  turnOnAndSend: ['Turn on and send them', 'አብራና ላካቸው'],
-  turnOnOnly: ['Turn on, leave them', 'አብራ፣ እነሱን ተዋቸው'],
+  turnOnAndSend: ['Turn on and send them', 'ያብሩና ይላኳቸው'],
+  turnOnOnly: ['Turn on, leave them', 'ያብሩ፣ እነሱን ይተዉአቸው'],
   health: ['Deliveries of the last 14 days', 'ያለፉት 14 ቀናት መላኪያዎች'],
   day: ['Day', 'ቀን'],
   shares: ['Shares', 'ድርሻ'],

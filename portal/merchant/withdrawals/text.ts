@@ -26,7 +26,7 @@ export const text = catalogue({
   reason: ['Reason', 'ምክንያት'],
   providerReference: ['Provider reference', 'የአቅራቢው ማጣቀሻ'],
   withdrawalId: ['Withdrawal id', 'የወጪ መለያ'],
-  cancel: ['Cancel the withdrawal', 'ወጪውን ሰርዝ'],
+  cancel: ['Cancel the withdrawal', 'ወጪውን ይሰርዙ'],
   cancelQuestion: [
     'Cancel this withdrawal? Its money returns to the available balance.',
     'ይህን ወጪ ይሰርዙ? ገንዘቡ ሊወጣ ወደሚችለው ቀሪ ሂሳብ ይመለሳል።',
@@ -40,7 +40,7 @@ export const text = catalogue({
   bank: ['Bank', 'ባንክ'],
   accountNumber: ['Account number', 'የሂሳብ ቁጥር'],
   accountName: ['Name of the holder', 'የባለቤቱ ስም'],
-  request: ['Request withdrawal', 'ወጪ ጠይቅ'],
+  request: ['Request withdrawal', 'ወጪ ይጠይቁ'],
   requested: ['Withdrawal requested', 'ወጪው ተጠይቋል'],
   reviewed: [
     'It is sent at once, unless it is under review first: the first one to a beneficiary always is.',

@@ -28,7 +28,7 @@ const text = catalogue({
   changes: ['What was changed', 'ምን ተለወጠ'],
   proposedBy: ['Proposed by', 'ያቀረበው'],
   requestId: ['Request id', 'የጥያቄ መለያ'],
-  export: ['Export CSV', 'CSV አውርድ'],
+  export: ['Export CSV', 'CSV ያውርዱ'],
   cut: [
     'The file has the newest 5,000 changes. Narrow the filters for the others.',
     'ፋይሉ የቅርብ 5,000 ለውጦችን ይዟል። ለሌሎቹ ማጣሪያዎቹን ያጥብቡ።',

@@ -16,7 +16,7 @@ import { useChange, useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
 
 const text = catalogue({
-  button: ['Resend all that match', 'የሚስማሙትን ሁሉ እንደገና ላክ'],
+  button: ['Resend all that match', 'የሚስማሙትን ሁሉ እንደገና ይላኩ'],
   oneState: [
     'Filter by one of the states Dead letter, Failed or Skipped first.',
     'መጀመሪያ ከ“ያልደረሰ መልእክት”፣ “አልተሳካም” ወይም “ታልፏል” በአንዱ ያጣሩ።',
@@ -27,14 +27,14 @@ const text = catalogue({
     `በሰከንድ ${formatCount(perSecond)}፣ ከቆየው ጀምሮ፦ ወደ ${time} ገደማ።`,
   ],
   inactive: ['Those of inactive subscriptions are not among them.', 'የቆሙ ምዝገባዎች መላኪያዎች አይካተቱም።'],
-  start: ['Resend them', 'እንደገና ላካቸው'],
+  start: ['Resend them', 'እንደገና ይላኳቸው'],
   progress: ['Progress', 'ሂደት'],
   ofAll: ['Match', 'የሚስማሙ'],
   sent: ['Resent', 'እንደገና የተላኩ'],
   delivered: ['Delivered', 'የደረሱ'],
   failed: ['Failed again', 'እንደገና ያልተሳኩ'],
   state: ['State', 'ሁኔታ'],
-  stop: ['Stop', 'አቁም'],
+  stop: ['Stop', 'ያቁሙ'],
   RUNNING: ['Running', 'በሂደት ላይ'],
   DONE: ['Done', 'አልቋል'],
   CANCELLED: ['Stopped', 'ቆሟል'],

@@ -10,7 +10,7 @@ export const text = catalogue({
   details: ['What the merchant declares', 'ነጋዴው የገለጸው'],
   documents: ['Documents', 'ሰነዶች'],
   noDocument: ['No document is uploaded.', 'የተጫነ ሰነድ የለም።'],
-  save: ['Save', 'አስቀምጥ'],
+  save: ['Save', 'ያስቀምጡ'],
 });
 
 /** The states of an application. */

@@ -18,7 +18,7 @@ import { text as shared } from '../text.ts';
 const text = catalogue({
   title: ['Maintenance windows of channels', 'የክፍያ መንገዶች የጥገና ጊዜያት'],
   none: ['No window is announced for this environment.', 'ለዚህ አካባቢ የተነገረ የጥገና ጊዜ የለም።'],
-  announce: ['Announce', 'አሳውቅ'],
+  announce: ['Announce', 'ያሳውቁ'],
   startsAt: ['Begins', 'የሚጀምርበት'],
   endsAt: ['Ends', 'የሚያበቃበት'],
   reasonAm: ['Reason in Amharic', 'ምክንያት በአማርኛ'],

@@ -24,7 +24,7 @@ const text = catalogue({
     `Lines that will be booked: ${formatCount(lines)}`,
     `የሚመዘገቡ መስመሮች፦ ${formatCount(lines)}`,
   ],
-  book: ['Book these lines', 'እነዚህን መስመሮች መዝግብ'],
+  book: ['Book these lines', 'እነዚህን መስመሮች ይመዝግቡ'],
   result: ['Result', 'ውጤት'],
   line: ['Line', 'መስመር'],
   settlement: ['Settlement', 'ዝውውር'],

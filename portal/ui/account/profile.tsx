@@ -22,7 +22,7 @@ const text = catalogue({
   '24h': ['24 hours: 14:30', '24 ሰዓት፦ 14:30'],
   '12h': ['12 hours: 2:30 pm', '12 ሰዓት (አውሮፓዊ)፦ 2:30 ከሰዓት'],
   ethiopian: ['Ethiopian: 8:30 day', 'ኢትዮጵያዊ፦ ከሰዓት 8:30'],
-  save: ['Save', 'አስቀምጥ'],
+  save: ['Save', 'ያስቀምጡ'],
 });
 
 const LANGUAGE_OPTIONS = Object.entries(LANGUAGES) as [Language, string][];
