@@ -112,6 +112,7 @@ test('lines are requested once by two tabs at once, after lost answers, and afte
     asked.push(question.message());
     void question.dismiss();
   });
+  await page.click('button[aria-label="Menu"]');
   await page.click('#sidebar a:has-text("Balance")');
   await until('the question', () => asked.length === 1);
   expect(asked[0]).toMatch(/^Leave this page\?/);
