@@ -115,7 +115,7 @@ function monthsBefore(now: CalendarDate): CalendarDate[] {
 
 const STEP = 'flex size-9 items-center justify-center rounded-md hover:bg-sunken disabled:text-strong-line';
 const CELL =
-  'flex size-10 items-center justify-center rounded-md outline-offset-[-2px] hover:bg-sunken disabled:text-strong-line data-disabled:text-strong-line data-unavailable:text-quiet data-unavailable:line-through data-outside-month:hidden data-selected:bg-brand-soft data-selected:text-brand data-selection-end:bg-brand data-selection-end:text-on-brand data-selection-start:bg-brand data-selection-start:text-on-brand';
+  'flex size-10 items-center justify-center rounded-md outline-offset-[-2px] hover:bg-sunken disabled:text-strong-line data-disabled:text-strong-line data-unavailable:bg-transparent! data-unavailable:text-quiet! data-unavailable:line-through data-outside-month:hidden data-selected:bg-brand-soft data-selected:text-brand data-selection-end:bg-brand data-selection-end:text-on-brand data-selection-start:bg-brand data-selection-start:text-on-brand';
 
 function Month({ locale }: { locale: string }) {
   const calendar = use(RangeCalendarStateContext);

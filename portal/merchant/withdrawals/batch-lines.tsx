@@ -21,7 +21,7 @@ const problemsOf = ({ quote: { problems, withdrawal }, failure }: Row) =>
   failure && !withdrawal ? [{ code: failure.code, message: failure.message }] : problems;
 
 const COLUMNS: readonly Column<Row>[] = [
-  { header: text.line, cell: ({ line }) => line },
+  { header: text.line, narrow: 'labelled', cell: ({ line }) => line },
   { header: shared.requestId, cell: ({ body }) => body.requestId },
   {
     header: shared.amount,
@@ -64,7 +64,7 @@ function State({ row }: { row: Row }) {
           <ApiMessage code={code} message={message} />
         </div>
       ))}
-      {!quote.withdrawal && problems.length === 0 && <Badge tone="good">{text.right}</Badge>}
+      {!quote.withdrawal && problems.length === 0 && <Badge tone="good">{text.ready}</Badge>}
       {repeats !== undefined && <Badge tone="warn">{text.repeated(repeats)}</Badge>}
     </div>
   );

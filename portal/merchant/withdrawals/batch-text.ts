@@ -19,7 +19,7 @@ export const text = catalogue({
   lines: ['Lines of the file', 'የፋይሉ መስመሮች'],
   line: ['Line', 'መስመር'],
   state: ['State', 'ሁኔታ'],
-  right: ['Right', 'ትክክል'],
+  ready: ['Ready', 'ዝግጁ'],
   repeated: (line: number) => [`Same amount and beneficiary as line ${line}`, `መጠኑና ተቀባዩ ከመስመር ${line} ጋር ተመሳሳይ ናቸው`],
   onlyProblems: (count: number) => [
     `Only lines with a problem (${formatCount(count)})`,

@@ -18,6 +18,9 @@ const settingOf = ({ merchantId }: Props, name: string): string => `/api/ops/mer
 const typed = (values: Readonly<Record<string, string | number | null>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]));
 
+const ruleName = ({ direction, channel }: Pick<FeeRule, 'direction' | 'channel'>): string =>
+  [direction, channel].filter(Boolean).join(' ');
+
 const money = (amount: number | null): ReactNode => amount !== null && formatBirr(amount);
 
 /** Where a rule comes from, and from when it holds. */
@@ -46,7 +49,7 @@ const rowsOf = <Rule,>({ current, scheduled }: Rules<Rule>): Row<Rule>[] => [
 export function Fees(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/fees', { params: props });
   const columns: readonly Column<Row<FeeRule>>[] = [
-    { header: text.direction, cell: ({ rule }) => [rule.direction, rule.channel].filter(Boolean).join(' ') },
+    { header: text.direction, cell: ({ rule }) => ruleName(rule) },
     { header: text.rate, align: 'end', cell: ({ rule }) => text.points(rule.basisPoints) },
     { header: text.fixed, align: 'end', cell: ({ rule }) => money(rule.fixed) },
     { header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
@@ -55,13 +58,17 @@ export function Fees(props: Props) {
     { header: text.rule, cell: (row) => <RuleState {...row} /> },
     {
       header: text.actions,
-      cell: ({ rule: { direction, channel, basisPoints, fixed, min, max, taxBasisPoints } }) => (
-        <CommandButton
-          name="merchant.change-fees"
-          address={settingOf(props, 'fees')}
-          initial={typed({ direction, channel, basisPoints, fixed, min, max, taxBasisPoints })}
-        />
-      ),
+      cell: ({ rule }) => {
+        const { direction, channel, basisPoints, fixed, min, max, taxBasisPoints } = rule;
+        return (
+          <CommandButton
+            name="merchant.change-fees"
+            of={ruleName(rule)}
+            address={settingOf(props, 'fees')}
+            initial={typed({ direction, channel, basisPoints, fixed, min, max, taxBasisPoints })}
+          />
+        );
+      },
     },
   ];
   return (
@@ -79,7 +86,7 @@ export function Fees(props: Props) {
 export function Limits(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/limits', { params: props });
   const columns: readonly Column<Row<LimitRule>>[] = [
-    { header: text.direction, cell: ({ rule }) => `${rule.direction} ${rule.channel}` },
+    { header: text.direction, cell: ({ rule }) => ruleName(rule) },
     { header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
     { header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
     { header: text.daily, align: 'end', cell: ({ rule }) => money(rule.daily) },
@@ -89,6 +96,7 @@ export function Limits(props: Props) {
       cell: ({ rule: { direction, channel, min, max, daily } }) => (
         <CommandButton
           name="merchant.change-limits"
+          of={ruleName({ direction, channel })}
           address={settingOf(props, 'limits')}
           initial={typed({ direction, channel, min, max, daily })}
         />
@@ -125,6 +133,7 @@ export function ReviewPolicy(props: Props) {
             <Actions>
               <CommandButton
                 name="merchant.change-review"
+                of={text.review}
                 address={settingOf(props, 'review-policy')}
                 initial={typed({ largeAmount, twoPersonAmount, perHourMax })}
               />
@@ -154,6 +163,7 @@ export function SettlementLimit(props: Props) {
             <Actions>
               <CommandButton
                 name="merchant.change-settlement-limit"
+                of={text.settlementLimit}
                 address={settingOf(props, 'settlement-limit')}
                 initial={typed({ min, max })}
               />

@@ -15,7 +15,11 @@ import { text } from './text.ts';
 
 const COLUMNS: readonly Column<Passkey>[] = [
   { header: text.passkeyName, cell: ({ name }) => name },
-  { header: text.lastUsed, cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : '–') },
+  {
+    header: text.lastUsed,
+    narrow: 'labelled',
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : '–'),
+  },
   { header: text.addedAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     header: text.removePasskey,
