@@ -36,7 +36,8 @@ type NoticeFacts =
   | ({ kind: 'withdrawal.unconfirmed' } & WithdrawalFacts)
   | ({ kind: 'report.ready'; isScheduled: boolean; rows: number } & ReportFacts)
   | ({ kind: 'report.failed' } & ReportFacts)
-  | { kind: 'endpoint.failing'; host: string; failures: number };
+  | { kind: 'endpoint.failing'; host: string; failures: number }
+  | { kind: 'owner.invited'; email: string };
 
 /** The facts of a mail to members of a merchant: nothing secret. */
 export type Notice = NoticeFacts & { merchantName: string; environment: Environment };

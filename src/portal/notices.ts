@@ -13,6 +13,7 @@ const PATHS: Readonly<Record<Notice['kind'], (notice: never) => string>> = {
   'report.ready': () => '/reports',
   'report.failed': () => '/reports',
   'endpoint.failing': () => '/webhooks',
+  'owner.invited': () => '/team',
 };
 
 /** Writes the mails to members of a merchant, with links to the portal at this address. */
@@ -39,6 +40,8 @@ function textsOf(notice: Notice): Texts {
       return reportFailed(notice);
     case 'endpoint.failing':
       return endpointFailing(notice);
+    case 'owner.invited':
+      return ownerInvited(notice);
   }
 }
 
@@ -133,6 +136,19 @@ function endpointFailing({ merchantName, host, failures }: Of<'endpoint.failing'
     am: {
       subject: `ወደ ${host} የሚላኩ ዌብሁኮች አልተሳኩም`,
       text: `የ${merchantName} ክስተቶችን ወደ ${host} ለማድረስ የተደረጉት የመጨረሻዎቹ ${failures} ሙከራዎች ሁሉ አልተሳኩም።\nሙከራው ይቀጥላል፤ የተተዉትን እንደገና መላክ ይችላሉ።\nስለ አንድ አድራሻ በቀን ቢበዛ አንድ ኢሜይል ይላካል።`,
+    },
+  };
+}
+
+function ownerInvited({ merchantName, email }: Of<'owner.invited'>): Texts {
+  return {
+    en: {
+      subject: `An owner was invited to ${merchantName}`,
+      text: `Two operators of Meskot have invited ${email} to ${merchantName} as an owner. The link works for 3 days.\nIf you did not ask for it, revoke the invitation on the page of the team, and inform Meskot.`,
+    },
+    am: {
+      subject: `ወደ ${merchantName} አዲስ ባለቤት ተጋብዟል`,
+      text: `ሁለት የMeskot ኦፕሬተሮች ${email} የ${merchantName} ባለቤት እንዲሆን ጋብዘዋል። ሊንኩ ለ3 ቀናት ይሠራል።\nይህን እርስዎ ካልጠየቁ ግብዣውን በቡድን ገጽ ላይ ይሰርዙ፣ Meskotንም ያሳውቁ።`,
     },
   };
 }

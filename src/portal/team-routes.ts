@@ -21,7 +21,7 @@ import type { Database, Trx } from '../lib/db.ts';
 import { invalidState } from '../lib/errors.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { Member } from '../merchants/schema.ts';
-import { enqueueMail } from '../outbox/mail.ts';
+import { enqueueMail, notifyMembers } from '../outbox/mail.ts';
 import { invitationMail } from './mails.ts';
 import * as schema from './schema.ts';
 
@@ -101,8 +101,8 @@ async function mailInvitation(
 }
 
 /**
- * How a merchant that an operator created gets its first owner, and one whose owners are locked out another. Closed once it is
- * verified: one operator alone must not give access to live money.
+ * How a merchant that an operator created gets its first owner, and one whose owners are locked out another: one operator
+ * alone must not give access to live money, nor to a merchant that is an owner's.
  */
 export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>): Route[] {
   return [
@@ -110,26 +110,29 @@ export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>):
       operationId: 'opsInviteOwner',
       cli: 'merchants invite-owner',
       summary: "Invite somebody to a merchant's portal as an owner, by mail; the link works once, for 3 days",
-      description: 'For merchants that are not verified. Earlier invitations of the address to this merchant end.',
+      description:
+        'Earlier invitations of the address to this merchant end. Its owners get a mail. Two operators are needed once the merchant is verified or has an owner.',
       action: 'merchant.invite-owner',
       params: MerchantParams,
       body: schema.NewOwner,
       responses: { 201: schema.MemberInvitation },
       errors: ['DUPLICATE_REFERENCE', 'INVALID_STATE'],
-      run: async ({ tx: { trx }, operatorId, at }, { params: { merchantId }, body: { email } }) => {
-        if (portalUrl === '') throw invalidState('There is no portal: PORTAL_URL is not set.');
+      secondPerson: async ({ tx: { trx } }, { params: { merchantId } }) => {
         const { kycStatus } = await readMerchant(trx, merchantId);
-        if (kycStatus === 'APPROVED') {
-          throw invalidState(
-            'The merchant is verified: its owners invite others. An operator cannot give access to live.',
-          );
-        }
+        const members = await listMembers(trx, merchantId);
+        return kycStatus === 'APPROVED' || members.some(({ role }) => role === 'owner');
+      },
+      run: async ({ tx, operatorId, at }, { params: { merchantId }, body: { email } }) => {
+        const { trx } = tx;
+        if (portalUrl === '') throw invalidState('There is no portal: PORTAL_URL is not set.');
         const sender = { merchantId, createdBy: operatorId, at };
         const { row, token } = await invite(trx, sender, { email, role: 'owner' });
         const { name } = await findOperator(trx, operatorId);
         await mailInvitation(trx, { keyRing, portalUrl }, { row, token, inviter: { name, language: 'en' } });
-        const after = { invitationId: row.id, email };
-        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, after } as const;
+        // A role counts in both environments; notices of the sandbox are marked as tests.
+        const everywhere = { merchantId, environment: 'live' } as const;
+        await notifyMembers(tx, everywhere, { kind: 'owner.invited', roles: ['owner'], email });
+        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, after: { email } } as const;
         return { status: 201, message: 'Invitation sent', data: presentInvitation(row), audit };
       },
     }),

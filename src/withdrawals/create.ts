@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { rolesWith } from '../access/users/roles.ts';
+import { listMembers } from '../access/users/team.ts';
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { reservePosting } from '../ledger/postings.ts';
@@ -174,12 +175,14 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
   } satisfies Partial<WithdrawalRow> & { createdAt: Date };
 }
 
-/** Mails the members who may confirm it. */
+/** Mails the members who may confirm it: not the one who has requested it. */
 async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
-  const { id: withdrawalId, requestId, channel } = row;
+  const { id: withdrawalId, requestId, channel, merchantId, requestedBy } = row;
+  const roles = rolesWith('withdrawals:write');
+  const others = (await listMembers(tx.trx, merchantId)).filter(({ userId }) => userId !== requestedBy);
   await notifyMembers(tx, row, {
     kind: 'withdrawal.awaiting',
-    roles: rolesWith('withdrawals:write'),
+    userIds: others.filter(({ role }) => roles.includes(role)).map(({ userId }) => userId),
     withdrawalId,
     requestId,
     amount: formatBirr(row.amountSantim),

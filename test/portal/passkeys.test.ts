@@ -77,8 +77,7 @@ type Person = Browser & { email: string; device: Device };
 
 /** A person with two-factor on and a passkey, which has signed so many times. */
 async function newPerson(counter = 0): Promise<Person> {
-  const person = await portal.signedIn(merchantId, 'owner');
-  await confirmTwoFactor(portal.db, person.email);
+  const person = await portal.confirmed(merchantId, 'owner');
   const device = newDevice();
   const sql = `INSERT INTO passkey (id, user_id, name, credential_id, public_key, transports, counter, created_at)
                SELECT :passkeyId, id, 'phone', :id, decode(:cose, 'hex'), '{internal}', :counter, now()

@@ -126,6 +126,8 @@ export type PortalService = {
   newMerchant: (name?: string) => Promise<string>;
   /** A browser in which a new person of the merchant has signed in. */
   signedIn: (merchantId: string, role: MemberRole) => Promise<Browser & { email: string }>;
+  /** The same, with two-factor on and a code just entered. */
+  confirmed: (merchantId: string, role: MemberRole) => Promise<Browser & { email: string }>;
   close: () => Promise<void>;
 };
 
@@ -165,6 +167,12 @@ export async function startPortalService(
   });
   const project = resolve(import.meta.dirname, '../..');
   const api = await startApi(config, { log, project, version: 'test', registry: new Registry() });
+  const signedIn: PortalService['signedIn'] = async (merchantId, role) => {
+    const email = await addPerson(db, merchantId, role);
+    const browser = openBrowser(url);
+    await browser.signIn(email);
+    return { ...browser, email };
+  };
   return {
     database,
     db,
@@ -173,11 +181,11 @@ export async function startPortalService(
     store: createDocumentStore(folder, config.keyRing),
     apiUrl: api.url,
     newMerchant: (name = newId('req')) => db.transaction(async (trx) => (await onboardMerchant(trx, { name })).id),
-    signedIn: async (merchantId, role) => {
-      const email = await addPerson(db, merchantId, role);
-      const browser = openBrowser(url);
-      await browser.signIn(email);
-      return { ...browser, email };
+    signedIn,
+    confirmed: async (merchantId, role) => {
+      const person = await signedIn(merchantId, role);
+      await confirmTwoFactor(db, person.email);
+      return person;
     },
     close: async () => {
       await api.stop();

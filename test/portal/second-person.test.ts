@@ -220,6 +220,14 @@ test('a withdrawal that is not confirmed within 7 days is cancelled, with its ev
   expect(mailed.map(({ recipient }) => recipient).toSorted()).toEqual([owner.email, finance.email].toSorted());
 });
 
+test('a withdrawal that waits is mailed to those who may confirm it, but not to who has requested it', async () => {
+  await setPolicy(100);
+  await addPerson(portal.db, sandbox.merchantId, 'support');
+  const id = await requestLive(finance.userId);
+  const sql = `SELECT recipient FROM mail WHERE notice ->> 'kind' = 'withdrawal.awaiting' AND notice ->> 'withdrawalId' = :id`;
+  expect(await rows(portal.db, sql, { id })).toEqual([{ recipient: owner.email }]);
+});
+
 test('the requester can cancel a withdrawal that waits; in live a code is needed to confirm one, and two factors to decline it', async () => {
   await setPolicy(100);
   const id = (await requestInSandbox(finance)).body.data.withdrawalRequestId;

@@ -1,9 +1,9 @@
-import { createKey } from '../../src/access/api-keys.ts';
 import { createToken } from '../../src/access/users/tokens.ts';
 import { findUserByEmail } from '../../src/access/users/users.ts';
+import type { MemberRole } from '../../src/http/people.ts';
 import { rows } from '../../src/lib/db.ts';
 import { signInOperator } from './console.ts';
-import { confirmTwoFactor, openBrowser, PASSWORD, usePortalService, type PortalService } from './portal.ts';
+import { openBrowser, PASSWORD, usePortalService, type PortalService } from './portal.ts';
 
 const portal = usePortalService();
 let merchantId: string;
@@ -14,17 +14,13 @@ beforeAll(async () => {
 
 const NEW_PASSWORD = 'seven grey donkeys 41';
 
-/** A person who has just entered a code. */
-async function confirmed(role: Parameters<PortalService['signedIn']>[1], of = merchantId) {
-  const person = await portal.signedIn(of, role);
-  await confirmTwoFactor(portal.db, person.email);
-  return person;
-}
+type Person = Awaited<ReturnType<PortalService['confirmed']>>;
+const confirmed = (role: MemberRole, of = merchantId): Promise<Person> => portal.confirmed(of, role);
 
 /** The newest mail to an address. */
 async function mailTo(email: string): Promise<string> {
   const mails = (await openBrowser(portal.url).send('GET', '/dev/mail')).text.split('<article>');
-  return mails.find((text) => text.includes(email.replaceAll("'", '&#39;'))) ?? '';
+  return mails.find((text) => text.includes(`>${email.replaceAll("'", '&#39;')} ·`)) ?? '';
 }
 
 /** The path of the link in the newest mail to an address. */
@@ -41,8 +37,7 @@ async function createResetToken(email: string): Promise<string> {
 }
 
 const tokenOf = (path: string): string => new URL(path, portal.url).searchParams.get('token') ?? '';
-const team = async (person: Awaited<ReturnType<typeof confirmed>>) =>
-  (await person.send('GET', '/api/portal/team')).body.data;
+const team = async (person: Person) => (await person.send('GET', '/api/portal/team')).body.data;
 
 test('an invited person creates an account with the link of the mail, once, and is a member with the role', async () => {
   const owner = await confirmed('owner');
@@ -89,11 +84,39 @@ test('a merchant that an operator created gets its first owner, who joins with t
     merchant: { name: 'Harar Honey' },
   });
   expect((await operator.send('POST', path, { body })).body.error.code).toBe('DUPLICATE_REFERENCE');
-  await rows(portal.db, `UPDATE merchant SET kyc_status = 'APPROVED' WHERE name = 'Harar Honey'`);
-  const another = { body: { ...body, email: 'another@harar.example' } };
-  expect((await operator.send('POST', path, another)).body.error.code).toBe('INVALID_STATE');
   const [entry] = (await operator.send('GET', '/api/ops/audit?action=merchant.invite-owner')).body.data;
   expect(entry).toMatchObject({ reason: body.reason, after: { email: body.email } });
+});
+
+test('two operators invite an owner of a merchant that has one or is verified, and its owners get a mail', async () => {
+  const [first, second] = [await signInOperator(portal, 'admin'), await signInOperator(portal, 'admin')];
+  const invite = async (of: string, email: string) => {
+    const body = { email, reason: 'Their phone is lost' };
+    return first.send('POST', `/api/ops/merchants/${of}/owner-invitations`, { body });
+  };
+  const confirm = async ({ send }: typeof first, { body: { data } }: Awaited<ReturnType<typeof invite>>) =>
+    send('POST', `/api/ops/proposals/${data.proposalId}/confirm`);
+  const owned = await portal.newMerchant('Jimma Coffee');
+  const owner = await portal.signedIn(owned, 'owner');
+  await portal.signedIn(owned, 'admin');
+  const proposed = await invite(owned, 'new@jimma.example');
+  expect([proposed.status, proposed.body.data.after]).toEqual([202, { email: 'new@jimma.example' }]);
+  expect(await mailTo('new@jimma.example')).toBe('');
+  expect((await confirm(first, proposed)).body.error.code).toBe('INVALID_STATE');
+  expect((await confirm(second, proposed)).status).toBe(200);
+  const fields = { token: tokenOf(await linkTo('new@jimma.example')), name: 'Tola Bekele', password: NEW_PASSWORD };
+  expect(await mailTo('new@jimma.example')).toContain('The admin invites you to Jimma Coffee on Meskot, as owner.');
+  const notices = await rows(portal.db, `SELECT recipient FROM mail WHERE notice ->> 'email' = 'new@jimma.example'`);
+  expect(notices).toEqual([{ recipient: owner.email }]);
+  expect(await mailTo(owner.email)).toContain('have invited new@jimma.example to Jimma Coffee as an owner');
+  expect((await openBrowser(portal.url).post('/invitation', fields)).status).toBe(303);
+  const [entry] = (await second.send('GET', `/api/ops/audit?merchantId=${owned}`)).body.data;
+  const of = { operatorId: second.operatorId, proposedBy: first.operatorId };
+  expect(entry).toMatchObject({ action: 'merchant.invite-owner', ...of, after: { email: 'new@jimma.example' } });
+
+  const verified = await portal.newMerchant();
+  await rows(portal.db, `UPDATE merchant SET kyc_status = 'APPROVED' WHERE id = :verified`, { verified });
+  expect((await invite(verified, 'first@verified.example')).status).toBe(202);
 });
 
 test('a person with an account accepts an invitation only when signed in with that account', async () => {
@@ -131,9 +154,9 @@ test('an admin has no power over owners, the last owner stays, and a removed mem
     await confirmed('admin', own),
     await confirmed('viewer', own),
   ];
-  const idOf = async (person: typeof owner) => (await person.send('GET', '/api/portal/me')).body.data.user.userId;
+  const idOf = async (person: Person) => (await person.send('GET', '/api/portal/me')).body.data.user.userId;
   const [ownerId, adminId, viewerId] = [await idOf(owner), await idOf(admin), await idOf(viewer)];
-  const change = (by: typeof owner, userId: string, role: string) =>
+  const change = (by: Person, userId: string, role: string) =>
     by.send('PATCH', `/api/portal/team/${userId}`, { body: { role } });
   const invite = { body: { email: 'x@people.example', role: 'owner' } };
   expect((await change(admin, ownerId, 'viewer')).body.error.code).toBe('INSUFFICIENT_SCOPE');
@@ -214,67 +237,4 @@ test('a business signs up with a confirmed address and gets its first sandbox ke
   const known = await openBrowser(portal.url).post('/sign-up', form);
   expect(known.status).toBe(200);
   expect(await linkTo(form.email)).toBe('/sign-in');
-});
-
-describe('keys', () => {
-  test('a developer creates, rotates and revokes sandbox keys; other merchants have no access to them', async () => {
-    const developer = await portal.signedIn(merchantId, 'developer');
-    const body = { name: 'Shop', scopes: ['transactions:read'], ipRanges: ['127.0.0.0/8'], days: 30 };
-    const created = await developer.send('POST', '/api/portal/keys', { body });
-    expect(created.body.data).toMatchObject({ name: 'Shop', kind: 'restricted', environment: 'sandbox' });
-    const { keyId, secret } = created.body.data;
-    const use = (key: string, path: string) => fetch(`${portal.apiUrl}${path}`, { headers: { 'x-api-key': key } });
-    expect((await use(secret, '/api/checkout/calendar')).status).toBe(200);
-    expect((await use(secret, '/api/checkout/channels')).status).toBe(403);
-    const rotated = await developer.send('POST', `/api/portal/keys/${keyId}/rotate`, { body: { overlapHours: 0 } });
-    expect(rotated.status).toBe(201);
-    const listed = await developer.send('GET', '/api/portal/keys');
-    expect(listed.text).not.toContain(secret);
-    expect(listed.body.data.map((one: { keyId: string }) => one.keyId)).toEqual([rotated.body.data.keyId, keyId]);
-    const stranger = await portal.signedIn(await portal.newMerchant(), 'owner');
-    for (const verb of ['rotate', 'revoke']) {
-      const theirs = await stranger.send('POST', `/api/portal/keys/${keyId}/${verb}`, { body: {} });
-      expect(theirs.status).toBe(404);
-    }
-    expect((await developer.send('POST', `/api/portal/keys/${rotated.body.data.keyId}/revoke`)).status).toBe(200);
-    expect((await stranger.send('GET', '/api/portal/keys')).body.data).toEqual([]);
-  });
-
-  test('a live key is refused until the merchant is verified, and to roles without the scopes of the key', async () => {
-    const live = { environment: 'live', body: {} } as const;
-    const owner = await confirmed('owner');
-    const refused = await owner.send('POST', '/api/portal/keys', live);
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'KYC_REQUIRED']);
-    const admin = await confirmed('admin');
-    const secret = await admin.send('POST', '/api/portal/keys', live);
-    expect([secret.body.error.code, secret.body.message]).toEqual([
-      'INSUFFICIENT_SCOPE',
-      expect.stringContaining('withdrawals:write'),
-    ]);
-    const developer = await confirmed('developer');
-    expect((await developer.send('POST', '/api/portal/keys', live)).body.error.code).toBe('INSUFFICIENT_SCOPE');
-    expect((await developer.send('GET', '/api/portal/keys', { environment: 'live' })).status).toBe(200);
-    const support = await confirmed('support');
-    expect((await support.send('GET', '/api/portal/keys')).status).toBe(403);
-  });
-
-  test('a live key is rotated and revoked by roles that may hold it only', async () => {
-    const own = await portal.newMerchant();
-    const wanted = { merchantId: own, environment: 'live', kind: 'secret' } as const;
-    const clock = () => new Date();
-    const { key } = await portal.db.transaction((trx) =>
-      createKey({ trx, pepper: 'pepper of the tests', clock }, wanted),
-    );
-    const change = async (role: Parameters<typeof confirmed>[0], verb: 'rotate' | 'revoke') => {
-      const person = await confirmed(role, own);
-      const path = `/api/portal/keys/${key.id}/${verb}`;
-      const { status, body } = await person.send('POST', path, { environment: 'live', body: {} });
-      return body.error?.code ?? status;
-    };
-    expect(await change('developer', 'rotate')).toBe('INSUFFICIENT_SCOPE');
-    expect(await change('developer', 'revoke')).toBe('INSUFFICIENT_SCOPE');
-    expect(await change('admin', 'rotate')).toBe('INSUFFICIENT_SCOPE');
-    expect(await change('owner', 'rotate')).toBe('KYC_REQUIRED');
-    expect(await change('admin', 'revoke')).toBe(200);
-  });
 });
