@@ -32,8 +32,10 @@ export type Limits = {
   countPage: (ctx: Context) => Promise<void>;
   /** Of wrong keys and tokens. */
   failedAuth: GuessLimit;
-  /** Counts an attempt to sign in, by address and account. Resolves to a function that undoes it after a success. */
-  countSignIn: (ctx: Context, account: string) => Promise<() => Promise<void>>;
+  /** Counts an attempt to sign in, by address and, unless null, account. Throws RATE_LIMITED. */
+  countSignIn: (ctx: Context, account: string | null) => Promise<void>;
+  /** Undoes it after a success. */
+  undoSignIn: Limits['countSignIn'];
   /** Of providers' callbacks to unknown addresses. */
   unknownCallbacks: GuessLimit;
 };
@@ -71,18 +73,19 @@ export function createLimits(settings: LimitSettings): Limits {
       consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.public}` }),
     failedAuth: createGuessLimit(settings.failedAuthPerMinute, 'requests with a wrong key or token'),
     countSignIn: async (ctx, account) => {
-      const attempts = [
-        [signInsOfAddress, { who: networkOf(ctx.ip), what: `wrong sign-ins ${WHOSE.public}` }],
-        [signInsOfAccount, { who: sha256(account).toString('hex'), what: 'wrong sign-ins of one account' }],
-      ] as const;
-      for (const [limiter, counted] of attempts) await consume(limiter, ctx, counted);
-      return async () => {
-        for (const [limiter, { who }] of attempts) await limiter?.reward(who);
-      };
+      await consume(signInsOfAddress, ctx, { who: networkOf(ctx.ip), what: `wrong sign-ins ${WHOSE.public}` });
+      if (account === null) return;
+      await consume(signInsOfAccount, ctx, { who: accountOf(account), what: 'wrong sign-ins of one account' });
+    },
+    undoSignIn: async (ctx, account) => {
+      await signInsOfAddress?.reward(networkOf(ctx.ip));
+      if (account !== null) await signInsOfAccount?.reward(accountOf(account));
     },
     unknownCallbacks: createGuessLimit(settings.failedAuthPerMinute, 'callbacks to unknown addresses'),
   };
 }
+
+const accountOf = (account: string): string => sha256(account).toString('hex');
 
 const GUESS_SECONDS = 60;
 /** For one account: an attacker has many addresses. */

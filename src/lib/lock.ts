@@ -11,6 +11,7 @@ export type LockKind =
   | 'fee_rule'
   | 'limit_rule'
   | 'operators'
+  | 'passkeys'
   | 'payout_reference'
   | 'report_schedules'
   | 'resend_job'

@@ -44,8 +44,8 @@ const SECURITY_TEXTS = {
     am: 'የይለፍ ቃልዎ ተቀይሯል፤ ሌሎች ክፍለ ጊዜዎች ሁሉ አብቅተዋል።',
   },
   passkey: {
-    en: 'A passkey was added to your account. It opens the account without the password.',
-    am: 'በአካውንትዎ ላይ የይለፍ ቁልፍ (passkey) ተጨምሯል። ያለ ይለፍ ቃል አካውንቱን ይከፍታል።',
+    en: 'A passkey was added to your account. It opens the account without the password, and a new password does not end it: remove it under Security if it is not yours.',
+    am: 'በአካውንትዎ ላይ የይለፍ ቁልፍ (passkey) ተጨምሯል። ያለ ይለፍ ቃል አካውንቱን ይከፍታል፤ አዲስ የይለፍ ቃልም አያስቆመውም። የእርስዎ ካልሆነ በደህንነት ገጽ ላይ ያስወግዱት።',
   },
   twoFactorOff: {
     en: 'Two-factor authentication was turned off for your account.',

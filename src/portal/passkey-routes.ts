@@ -80,6 +80,7 @@ function ownPasskeyRoutes({ db, keyRing }: PasskeyDeps, siteOf: SiteOf): Route[]
       stepUp: 'always',
       body: schema.NewPasskey,
       responses: { 201: schema.Passkey },
+      errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, body: { name, ...passkey }, at }) => {
         const { userId } = caller;
         const added = await addPasskey(trx, siteOf(caller), { userId, name, passkey, at });

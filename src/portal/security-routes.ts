@@ -10,7 +10,7 @@ import {
   confirmTwoFactor,
   countRecoveryCodes,
   renewRecoveryCodes,
-  setTwoFactor,
+  turnTwoFactorOff,
 } from '../access/users/totp.ts';
 import { changeUser, findUser } from '../access/users/users.ts';
 import { auditRow } from '../http/audit.ts';
@@ -192,9 +192,9 @@ function appRoutes(deps: SecurityDeps): Route[] {
       summary: 'Turn two-factor authentication off',
       stepUp: 'always',
       responses: { 200: z.null() },
-      handle: async ({ tx: { trx }, caller }) => {
-        await setTwoFactor(trx, caller.userId, null);
-        const { email, language } = await findUser(trx, caller.userId);
+      handle: async ({ tx: { trx }, caller: { userId }, at }) => {
+        await turnTwoFactorOff(trx, { userId, at });
+        const { email, language } = await findUser(trx, userId);
         await enqueueMail(trx, keyRing, { recipient: email, ...securityMail(language, 'twoFactorOff') });
         return { message: 'Two-factor authentication is off', data: null };
       },

@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
-import { rows } from '../../src/lib/db.ts';
+import { rows, type Database } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { confirmTwoFactor, openBrowser, usePortalService, type Browser } from './portal.ts';
+import { confirmTwoFactor, openBrowser, startPortalService, usePortalService, type Browser } from './portal.ts';
 
 const portal = usePortalService();
 let merchantId: string;
@@ -78,13 +78,18 @@ type Person = Browser & { email: string; device: Device };
 /** A person with two-factor on and a passkey, which has signed so many times. */
 async function newPerson(counter = 0): Promise<Person> {
   const person = await portal.confirmed(merchantId, 'owner');
+  return { ...person, device: await newDeviceOf(portal.db, person.email, counter) };
+}
+
+/** A device with a passkey of a person. */
+async function newDeviceOf(db: Database, email: string, counter = 0): Promise<Device> {
   const device = newDevice();
   const sql = `INSERT INTO passkey (id, user_id, name, credential_id, public_key, transports, counter, created_at)
                SELECT :passkeyId, id, 'phone', :id, decode(:cose, 'hex'), '{internal}', :counter, now()
                FROM user_account WHERE email = :email`;
   const { id, cose } = device;
-  await rows(portal.db, sql, { passkeyId: newId('pky'), id, cose, counter, email: person.email });
-  return { ...person, device };
+  await rows(db, sql, { passkeyId: newId('pky'), id, cose, counter, email });
+  return device;
 }
 
 /** Signs a new challenge of the sign-in page. */
@@ -138,6 +143,24 @@ test('a signature by another key, of no passkey, or that is none opens nothing',
   expect((await browser.post('/sign-in/passkey', {})).status).toBe(401);
 });
 
+test('an address that asks for many challenges gets no more; sign-ins with a passkey do not count', async () => {
+  const limited = await startPortalService({ RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '3' });
+  const browser = openBrowser(limited.url);
+  const options = async (): Promise<number> => (await browser.post(OPTIONS, {})).status;
+  const device = await newDeviceOf(limited.db, (await limited.confirmed(await limited.newMerchant(), 'owner')).email);
+  for (let count = 0; count < 4; count += 1) {
+    expect((await signIn(browser, device, { origin: limited.url })).response.status).toBe(303);
+  }
+  for (let count = 0; count < 3; count += 1) expect(await options()).toBe(200);
+  expect(await options()).toBe(429);
+  await limited.close();
+});
+
+test('the page of a passkey that was not accepted leads back to the sign-in when it is read again', async () => {
+  const again = await openBrowser(portal.url).send('GET', '/sign-in/passkey?next=%2Flive%2Fbalance&lang=am');
+  expect([again.status, again.headers.get('location')]).toEqual([303, '/sign-in?next=%2Flive%2Fbalance']);
+});
+
 test('another site gets no challenge and sends no signature', async () => {
   const browser = openBrowser(portal.url);
   const foreign = { 'sec-fetch-site': 'cross-site' };
@@ -187,6 +210,10 @@ test('a new passkey answers a challenge of the same person, once', async () => {
   const made = madeBy(device, await begin(one));
   expect((await add(made)).body.data).toMatchObject({ name: 'laptop', lastUsedAt: null });
   expect((await add({ ...made, name: 'again' })).status).toBe(400);
+  for (const known of [device, other.device]) {
+    const twice = await add(madeBy(known, await begin(one)));
+    expect([twice.status, twice.body.error.details[0].field]).toEqual([400, 'id']);
+  }
   expect((await signIn(openBrowser(portal.url), device)).response.status).toBe(303);
 });
 
@@ -206,8 +233,18 @@ test('a passkey is added with two-factor on and a code just entered, ten at most
     portal.db,
     `INSERT INTO passkey (id, user_id, name, credential_id, public_key, transports, counter, created_at)
      SELECT 'pky_' || n || id, id, 'phone', 'c' || n || id, '', '{}', 0, now()
-     FROM user_account, generate_series(1, 10) n WHERE email = :email`,
+     FROM user_account, generate_series(1, 9) n WHERE email = :email`,
     { email: person.email },
   );
+  const challenges = [(await begin()).body.data, (await begin()).body.data];
+  const added = await Promise.all(
+    challenges.map((options) =>
+      person.send('POST', '/api/portal/security/passkeys', { body: madeBy(newDevice(), options) }),
+    ),
+  );
+  expect(added.map((response) => String(response.body.error?.code ?? response.status)).toSorted()).toEqual([
+    '201',
+    'INVALID_STATE',
+  ]);
   expect((await begin()).body.error.code).toBe('INVALID_STATE');
 });

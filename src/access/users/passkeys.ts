@@ -1,6 +1,7 @@
-import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, insertRow, isUniqueViolation, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { invalid, invalidState, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { lock } from '../../lib/lock.ts';
 import type { Site } from './identify.ts';
 import { createToken, useToken } from './tokens.ts';
 import type { User } from './users.ts';
@@ -45,8 +46,7 @@ async function createChallenge(trx: Trx, token: Parameters<typeof createToken>[1
 
 /** The options with which a browser creates a passkey. Throws INVALID_STATE for a person who has ten. */
 export async function newPasskeyOptions(trx: Trx, site: Site, { user, at }: { user: User; at: Date }) {
-  const present = await listPasskeys(trx, user.id);
-  if (present.length >= PASSKEYS_MAX) throw invalidState(`You have ${PASSKEYS_MAX} passkeys. Remove one first.`);
+  const present = await listBeforeNew(trx, user.id);
   const { generateRegistrationOptions } = await webAuthn();
   return generateRegistrationOptions({
     rpName: 'Meskot',
@@ -61,12 +61,23 @@ export async function newPasskeyOptions(trx: Trx, site: Site, { user, at }: { us
   });
 }
 
+/** A person's passkeys, to which no other is added before the commit. Throws INVALID_STATE when there are ten. */
+async function listBeforeNew(trx: Trx, userId: string): Promise<Passkey[]> {
+  await lock(trx, 'passkeys', userId);
+  const present = await listPasskeys(trx, userId);
+  if (present.length >= PASSKEYS_MAX) throw invalidState(`You have ${PASSKEYS_MAX} passkeys. Remove one first.`);
+  return present;
+}
+
 /** What a browser returns of a created passkey, in base64url. */
 export type NewPasskey = { id: string; clientDataJSON: string; attestationObject: string; transports: string[] };
 
 const credentialOf = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} });
 
-/** Stores a person's new passkey. Throws VALIDATION_ERROR for one that does not answer an open challenge of this person. */
+/**
+ * Stores a person's new passkey. Throws VALIDATION_ERROR for one that does not answer an open challenge of this person, or
+ * was added before, and INVALID_STATE for a person who has ten.
+ */
 export async function addPasskey(
   trx: Trx,
   site: Site,
@@ -86,8 +97,9 @@ export async function addPasskey(
   const token = await useToken(trx, { purpose: 'new-passkey', token: challenge, at });
   if (!result?.registrationInfo || token?.userId !== userId)
     throw invalid('clientDataJSON', 'is not of an open request');
+  await listBeforeNew(trx, userId);
   const { credential } = result.registrationInfo;
-  return insertRow<Passkey>(trx, 'passkey', {
+  const row = {
     id: newId('pky', at.getTime()),
     userId,
     name,
@@ -96,6 +108,10 @@ export async function addPasskey(
     transports,
     counter: BigInt(credential.counter),
     createdAt: at,
+  };
+  return insertRow<Passkey>(trx, 'passkey', row).catch((error: unknown) => {
+    if (!isUniqueViolation(error, 'passkey_credential_id_key')) throw error;
+    throw invalid('id', 'is that of a passkey that was added before');
   });
 }
 
@@ -165,7 +181,7 @@ export async function removePasskey(trx: Trx, of: { id: string; userId: string; 
   if ((await rows(trx, sql, of)).length === 0) throw notFound('passkey');
 }
 
-/** Removes all of them. */
+/** Removes all passkeys of a person. */
 export async function removePasskeys(trx: Trx, of: { userId: string; at: Date }): Promise<void> {
   await rows(trx, 'UPDATE passkey SET removed_at = :at WHERE user_id = :userId AND removed_at IS NULL', of);
 }

@@ -69,15 +69,15 @@ export async function confirmTwoFactor(
   { user, code, at }: { user: User; code: string; at: Date },
 ): Promise<string[] | null> {
   if (user.totpEnabledAt !== null || !(await acceptCode(trx, keyRing, { user, code }))) return null;
-  await setTwoFactor(trx, user.id, at);
+  await updateRow(trx, { table: 'user_account', id: user.id }, { totpEnabledAt: at, updatedAt: at });
   return renewRecoveryCodes(trx, user.id, at);
 }
 
-/** Turns two-factor on or off. Without it there are no passkeys. */
-export async function setTwoFactor(trx: Trx, id: string, enabledAt: Date | null): Promise<void> {
-  const off = enabledAt === null ? { totpSecret: null, totpLastStep: null } : {};
-  if (enabledAt === null) await removePasskeys(trx, { userId: id, at: new Date() });
-  await updateRow(trx, { table: 'user_account', id }, { totpEnabledAt: enabledAt, ...off, updatedAt: new Date() });
+/** Turns two-factor off. Without it there are no passkeys. */
+export async function turnTwoFactorOff(trx: Trx, { userId, at }: { userId: string; at: Date }): Promise<void> {
+  await removePasskeys(trx, { userId, at });
+  const off = { totpEnabledAt: null, totpSecret: null, totpLastStep: null, updatedAt: at };
+  await updateRow(trx, { table: 'user_account', id: userId }, off);
 }
 
 /** Replaces the recovery codes. Returns the new ones, of which the table stores hashes. */

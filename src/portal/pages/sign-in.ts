@@ -39,13 +39,14 @@ export function addSignIn(router: Router, deps: PageDeps): void {
     const form = await readOwnForm(ctx, deps.site.url);
     const email = emailOf(form);
     const next = localPath(form.get('next'));
-    const undoCount = await deps.limits.countSignIn(ctx, email.toLowerCase());
+    const account = email.toLowerCase();
+    await deps.limits.countSignIn(ctx, account);
     const user = await findUserByEmail(deps.db, email);
     const password = (form.get('password') ?? '').slice(0, PASSWORD_CHARACTERS_MAX);
     if (!(await isPassword(user?.passwordHash ?? null, password)) || !user || !(await mayEnter(deps, user))) {
       return sendSignIn(ctx, { next, email, status: 401, wrong: textsFor(ctx).wrongSignIn });
     }
-    await undoCount();
+    await deps.limits.undoSignIn(ctx, account);
     await enter(deps, ctx, { user, next });
   });
   addSecondStep(router, deps);
@@ -94,9 +95,13 @@ function addSecondStep(router: Router, deps: PageDeps): void {
 
 /** The sign-in with a passkey, which is password and code at once. The script of the page asks the browser for it. */
 function addPasskeySignIn(router: Router, deps: PageDeps): void {
-  const { site, clock, runInTransaction } = deps;
+  const { site, clock, runInTransaction, limits } = deps;
+  router.get(PASSKEY_PATH, startAgain);
+
   router.post(PASSKEY_OPTIONS_PATH, async (ctx) => {
     requireOwnPage(ctx, site.url);
+    // Each challenge is a row.
+    await limits.countSignIn(ctx, null);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = await runInTransaction(({ trx }) => passkeyOptions(trx, site, { userId: null, at: clock() }));
   });
@@ -113,6 +118,7 @@ function addPasskeySignIn(router: Router, deps: PageDeps): void {
     if (!user || !(await mayEnter(deps, user))) {
       return sendSignIn(ctx, { next: localPath(next), status: 401, wrong: textsFor(ctx).wrongPasskey });
     }
+    await limits.undoSignIn(ctx, null);
     await beginSession(deps, ctx, { id: user.id, stepUpAt: at });
     seeOther(ctx, localPath(next));
   });
