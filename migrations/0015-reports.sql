@@ -39,7 +39,7 @@ CREATE TABLE report (
   sha256          text,
   failure         jsonb,                           -- { code, message }
   requested_by    text NOT NULL,                   -- key_…, usr_…
-  schedule_id     text REFERENCES report_schedule ON DELETE SET NULL,  -- null: requested by hand
+  schedule_id     text,                            -- rsc_…, also of a deleted one; null: requested by hand
   version         integer NOT NULL DEFAULT 1,
   requested_at    timestamptz NOT NULL,
   snapshot_at     timestamptz,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import type { Site } from '../access/users/identify.ts';
 import {
   acceptPasskey,
   addPasskey,
@@ -25,6 +24,7 @@ export type PasskeyDeps = {
   db: Database;
   keyRing: KeyRing;
   baseUrl: string;
+  /** The addresses of the portal and the console, without a slash at their end. */
   sites: Readonly<Record<Audience, string>>;
 };
 
@@ -39,15 +39,12 @@ const present = ({ id: passkeyId, name, createdAt, lastUsedAt }: Passkey) => ({
   lastUsedAt,
 });
 
-type SiteOf = (caller: { audience: Audience }) => Site;
-
 /** A person's passkeys, each of which signs in without password and code, and replaces a code. */
 export function passkeyRoutes(deps: PasskeyDeps): Route[] {
-  const siteOf: SiteOf = ({ audience }) => ({ audience, url: deps.sites[audience] });
-  return [...ownPasskeyRoutes(deps, siteOf), ...stepUpRoutes(deps, siteOf)];
+  return [...ownPasskeyRoutes(deps), ...stepUpRoutes(deps)];
 }
 
-function ownPasskeyRoutes({ db, keyRing }: PasskeyDeps, siteOf: SiteOf): Route[] {
+function ownPasskeyRoutes({ db, keyRing, sites }: PasskeyDeps): Route[] {
   return [
     readRoute(`GET ${PATH}`, {
       ...PERSON,
@@ -68,7 +65,7 @@ function ownPasskeyRoutes({ db, keyRing }: PasskeyDeps, siteOf: SiteOf): Route[]
       errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, at }) => {
         const user = await findUser(trx, caller.userId);
-        const data = await newPasskeyOptions(trx, siteOf(caller), { user, at });
+        const data = await newPasskeyOptions(trx, sites[caller.audience], { user, at });
         return { status: 201, message: 'Options created', data: { ...data } };
       },
     }),
@@ -83,7 +80,7 @@ function ownPasskeyRoutes({ db, keyRing }: PasskeyDeps, siteOf: SiteOf): Route[]
       errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, body: { name, ...passkey }, at }) => {
         const { userId } = caller;
-        const added = await addPasskey(trx, siteOf(caller), { userId, name, passkey, at });
+        const added = await addPasskey(trx, sites[caller.audience], { userId, name, passkey, at });
         const { email, language } = await findUser(trx, userId);
         await enqueueMail(trx, keyRing, { recipient: email, ...securityMail(language, 'passkey') });
         return { status: 201, message: 'Passkey added', data: present(added) };
@@ -106,7 +103,7 @@ function ownPasskeyRoutes({ db, keyRing }: PasskeyDeps, siteOf: SiteOf): Route[]
   ];
 }
 
-function stepUpRoutes({ baseUrl }: PasskeyDeps, siteOf: SiteOf): Route[] {
+function stepUpRoutes({ baseUrl, sites }: PasskeyDeps): Route[] {
   return [
     writeRoute(`POST ${STEP_UP_PATH}-options`, {
       ...PERSON,
@@ -114,7 +111,7 @@ function stepUpRoutes({ baseUrl }: PasskeyDeps, siteOf: SiteOf): Route[] {
       summary: 'Get the options with which your browser signs with one of your passkeys, within 10 minutes',
       responses: { 201: schema.PasskeyOptions },
       handle: async ({ tx: { trx }, caller, at }) => {
-        const data = await passkeyOptions(trx, siteOf(caller), { userId: caller.userId, at });
+        const data = await passkeyOptions(trx, sites[caller.audience], { userId: caller.userId, at });
         return { status: 201, message: 'Options created', data: { ...data } };
       },
     }),
@@ -126,7 +123,7 @@ function stepUpRoutes({ baseUrl }: PasskeyDeps, siteOf: SiteOf): Route[] {
       responses: { 200: schema.Me },
       handle: async ({ tx: { trx }, caller, body: signed, at }) => {
         const { userId, sessionId } = caller;
-        if (!(await acceptPasskey(trx, siteOf(caller), { userId, signed, at }))) {
+        if (!(await acceptPasskey(trx, sites[caller.audience], { userId, signed, at }))) {
           throw invalid('signature', 'is not of an open request of this person, or by no passkey of theirs');
         }
         await recordStepUp(trx, sessionId, at);

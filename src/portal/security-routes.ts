@@ -16,8 +16,6 @@ import { changeUser, findUser } from '../access/users/users.ts';
 import { auditRow } from '../http/audit.ts';
 import type { MerchantAction } from '../http/people.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
-import type { KeyRing } from '../lib/crypto.ts';
-import type { Database } from '../lib/db.ts';
 import { invalid, notFound } from '../lib/errors.ts';
 import { enqueueMail } from '../outbox/mail.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
@@ -27,14 +25,7 @@ import { replacePassword } from './replace-password.ts';
 import { readMe } from './routes.ts';
 import * as schema from './schema.ts';
 
-export type SecurityDeps = {
-  db: Database;
-  runInTransaction: RunInTransaction;
-  keyRing: KeyRing;
-  baseUrl: string;
-  /** The addresses of the portal and the console, without a slash at their end. */
-  sites: PasskeyDeps['sites'];
-};
+export type SecurityDeps = PasskeyDeps & { runInTransaction: RunInTransaction };
 
 const PATH = '/api/portal/security';
 const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;

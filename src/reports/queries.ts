@@ -36,7 +36,7 @@ export type ReportRow = MerchantScope & {
   sha256: string | null;
   failure: { code: string; message: string } | null;
   requestedBy: string;
-  /** The schedule that requested it; null: none, or a deleted one. */
+  /** The schedule that requested it, which may have been deleted since; null: none. */
   scheduleId: string | null;
   version: number;
   requestedAt: Date;

@@ -27,9 +27,10 @@ export async function requestReport(
   scope: MerchantScope,
   requested: NewReport,
 ): Promise<ReportRow> {
-  const { kind, statuses, channel, narrowing = null } = requested;
+  const { kind, format, period, statuses, channel, narrowing = null, requestedBy } = requested;
   const requestedAt = clock();
   const range = readPeriod(requested, requestedAt);
+  const { startDate, endDate } = range;
   const pending = await first<{ count: number }>(
     tx.trx,
     `SELECT count(*)::int AS count FROM report
@@ -43,7 +44,9 @@ export async function requestReport(
   const filter = { ...scopeOf(scope), range, statuses, channel, narrowing };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, formatOf(requested).rowsMax + 1);
   ensureRowsBelowMax(requested, totalRows);
-  const row = await insertReport(tx, scope, { ...requested, ...range, totalRows, requestedAt });
+  const chosen = { kind, format, period, startDate, endDate, statuses, channel, narrowing };
+  const request = { scheduleId: null, requestedBy, requestedAt };
+  const row = await insertReport(tx, scope, { ...chosen, ...request, totalRows });
   if (!isSmall(row)) await enqueueReport(tx, row);
   return row;
 }
@@ -52,25 +55,21 @@ export async function requestReport(
 export async function requestScheduledReport(
   tx: UnitOfWork,
   scope: MerchantScope,
-  scheduled: Pick<QueuedReport, 'kind' | 'format' | 'period' | 'startDate' | 'endDate' | 'requestedBy'> & {
-    scheduleId: string;
-    requestedAt: Date;
-  },
+  scheduled: Omit<QueuedReport, 'statuses' | 'channel' | 'narrowing' | 'totalRows'>,
 ): Promise<void> {
-  const row = await insertReport(tx, scope, { ...scheduled, statuses: null, channel: null, totalRows: 0 });
-  await enqueueReport(tx, row);
+  const all = { statuses: null, channel: null, narrowing: null, totalRows: 0 };
+  await enqueueReport(tx, await insertReport(tx, scope, { ...scheduled, ...all }));
 }
 
-type QueuedReport = Omit<NewReport, 'date'> &
-  Pick<ReportRow, 'startDate' | 'endDate' | 'totalRows' | 'requestedAt'> & { scheduleId?: string };
+type QueuedReport = Pick<
+  ReportRow,
+  | ('kind' | 'format' | 'period' | 'startDate' | 'endDate' | 'statuses' | 'channel' | 'narrowing')
+  | ('scheduleId' | 'requestedBy' | 'requestedAt' | 'totalRows')
+>;
 
 async function insertReport({ trx }: UnitOfWork, scope: MerchantScope, queued: QueuedReport): Promise<ReportRow> {
-  const { kind, format, period, startDate, endDate, statuses, channel, narrowing = null } = queued;
-  const { scheduleId = null, requestedBy, totalRows, requestedAt } = queued;
-  const options = { kind, format, period, startDate, endDate, statuses, channel, narrowing };
-  const request = { scheduleId, requestedBy, totalRows, requestedAt, status: 'QUEUED' };
-  const id = newId('rpt', requestedAt.getTime());
-  return insertRow<ReportRow>(trx, 'report', { id, ...scopeOf(scope), ...options, ...request });
+  const id = newId('rpt', queued.requestedAt.getTime());
+  return insertRow<ReportRow>(trx, 'report', { id, ...scopeOf(scope), ...queued, status: 'QUEUED' });
 }
 
 const enqueueReport = (tx: UnitOfWork, row: ReportRow): Promise<void> =>

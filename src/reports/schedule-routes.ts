@@ -6,7 +6,6 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
 import { scopeOf } from '../lib/scope.ts';
-import { INTERVALS, type Interval } from './period.ts';
 import { ensureKind, kindsOf } from './routes.ts';
 import {
   createSchedule,
@@ -18,7 +17,7 @@ import {
   setScheduleActive,
   type ScheduleRow,
 } from './schedules.ts';
-import { FORMAT } from './schema.ts';
+import { FORMAT, interval } from './schema.ts';
 import { REPORT_FORMATS, REPORT_KINDS } from './states.ts';
 
 const RECIPIENTS_MAX = 20;
@@ -31,9 +30,7 @@ const userId = z.string().min(1).max(64);
 
 const NewSchedule = z.strictObject({
   kind: Kind,
-  period: z
-    .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
-    .describe('Weeks start on Monday; Pagumen is a part of Nehase'),
+  period: interval,
   format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT),
   recipients: z
     .array(userId)

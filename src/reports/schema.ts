@@ -23,6 +23,9 @@ const days = {
 const day = z.string().meta({ format: 'date' });
 
 export const FORMAT = 'PDF is the statement of each settlement, and of other kinds a table of the main columns';
+export const interval = z
+  .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
+  .describe('Weeks start on Monday; Pagumen is a part of Nehase');
 
 /** A requested report. `status` becomes the list of statuses, null for all. */
 export const NewReport = z
@@ -240,10 +243,7 @@ export const TransactionSummary = z
 export const SeriesQuery = z.strictObject({
   startDate: dateParam,
   endDate: dateParam.describe('At most 366 days in all'),
-  interval: z
-    .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
-    .default('day')
-    .describe('Weeks start on Monday; Pagumen is a part of Nehase'),
+  interval: interval.default('day'),
   by: z
     .enum(['status', 'channel', 'failureReason'])
     .default('status')

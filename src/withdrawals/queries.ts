@@ -107,8 +107,8 @@ export async function listByRequestIds(
 ): Promise<ReadonlyMap<string, WithdrawalRow>> {
   const sql = `SELECT * FROM withdrawal
     WHERE merchant_id = :merchantId AND environment = :environment AND request_id = ANY (:requestIds)`;
-  const found = await rows<WithdrawalRow>(db, sql, { ...scopeOf(scope), requestIds });
-  return new Map(found.map((row) => [row.requestId, row]));
+  const requested = await rows<WithdrawalRow>(db, sql, { ...scopeOf(scope), requestIds });
+  return new Map(requested.map((row) => [row.requestId, row]));
 }
 
 /** The destination of a withdrawal, which the table has in either of two forms. */

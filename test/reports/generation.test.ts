@@ -5,30 +5,15 @@ import { join, resolve } from 'node:path';
 
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expireReports, removeAbandoned, type ReportFiles } from '../../src/reports/files.ts';
 import { createGenerateReport, giveUpReport, RETENTION_MS } from '../../src/reports/generate.ts';
 import { readReport } from '../../src/reports/queries.ts';
-import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
+import { buildSession } from '../support/build.ts';
+import { REPORTS, REPORTS_DAY as DAY, useReports, type ReportsOfTest } from '../support/reports.ts';
 import { fund } from '../support/withdrawals.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-let reports: Reports;
-let scope: MerchantScope;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  fixture = buildFixture(database.db);
-  reports = await startReports(fixture);
-  scope = await buildMerchant(database.db);
-});
-afterEach(() => reports.close());
-afterAll(() => database.drop());
+let { database, fixture, reports, scope } = {} as ReportsOfTest;
+useReports((parts) => ({ database, fixture, reports, scope } = parts));
 
 describe('a run that generates a report', () => {
   test('stops when the report is cancelled, and leaves no file', async () => {

@@ -10,29 +10,22 @@ import { FORMATS } from '../../src/reports/formats/formats.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { findRecoverableReports, measureReports } from '../../src/reports/workflow.ts';
-import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
+import { buildMerchant, buildSession } from '../support/build.ts';
+import {
+  insertUnpaid,
+  REPORTS,
+  REPORTS_DAY as DAY,
+  startReports,
+  useReports,
+  type ReportsOfTest,
+} from '../support/reports.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
 
 const MINUTE_MS = 60_000;
 
-let database: TestDatabase;
-let fixture: Fixture;
-let reports: Reports;
-let scope: MerchantScope;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  fixture = buildFixture(database.db);
-  reports = await startReports(fixture);
-  scope = await buildMerchant(database.db);
-});
-afterEach(() => reports.close());
-afterAll(() => database.drop());
+let { database, fixture, reports, scope } = {} as ReportsOfTest;
+useReports((parts) => ({ database, fixture, reports, scope } = parts));
 
 test('a generated report is READY, has a file, and records one report.ready event', async () => {
   await fund(fixture, scope, 100_50n);

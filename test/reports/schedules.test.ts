@@ -3,7 +3,6 @@ import type { MemberRole } from '../../src/http/people.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { giveUpReport } from '../../src/reports/generate.ts';
 import type { ReportRow } from '../../src/reports/queries.ts';
 import { requestReport } from '../../src/reports/request.ts';
@@ -15,30 +14,19 @@ import {
   type NewSchedule,
   type ScheduleRow,
 } from '../../src/reports/schedules.ts';
-import { buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { REPORTS_DAY, startReports, type Reports } from '../support/reports.ts';
+import { buildSession, type Fixture } from '../support/build.ts';
+import { REPORTS_DAY, useReports, type ReportsOfTest } from '../support/reports.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-let reports: Reports;
-let scope: MerchantScope;
+let { database, fixture, reports, scope } = {} as ReportsOfTest;
+useReports((parts) => ({ database, fixture, reports, scope } = parts));
 let owner: string;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
-  // 2 March 2026, a Monday: 23 Yekatit 2018.
-  fixture = buildFixture(database.db);
-  reports = await startReports(fixture);
-  scope = await buildMerchant(database.db);
+  // The clock begins on 2 March 2026, a Monday: 23 Yekatit 2018.
   owner = await addMember('owner');
   await rows(database.db, 'UPDATE report_schedule SET due_at = NULL');
   await rows(database.db, 'DELETE FROM mail');
 });
-afterEach(() => reports.close());
-afterAll(() => database.drop());
 
 const addMember = (role: MemberRole): Promise<string> =>
   database.db.transaction(async (trx) => {
@@ -241,6 +229,7 @@ describe('the mail of a scheduled report', () => {
     await requestDueReports(fixture);
     const [report] = await requested(created.id);
     await database.db.transaction((trx) => deleteSchedule(trx, created));
+    fixture.pass(60_000);
     expect(await reports.generator()(report?.id ?? '')).toBe('READY');
     expect(await mailed()).toEqual([]);
   });

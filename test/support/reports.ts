@@ -9,7 +9,8 @@ import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts'
 import { createGenerateReport } from '../../src/reports/generate.ts';
 import { requestReport, type NewReport } from '../../src/reports/request.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
-import type { Fixture } from './build.ts';
+import { buildFixture, buildMerchant, type Fixture } from './build.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';
 
 /** Small, so that files of a few rows are read in many pages. */
@@ -68,6 +69,24 @@ export async function startReports(fixture: Fixture, more: Route[] = [], given?:
       await rm(folder, { recursive: true });
     },
   };
+}
+
+export type ReportsOfTest = { database: TestDatabase; fixture: Fixture; reports: Reports; scope: MerchantScope };
+
+/** Gives each test of a file a fixture, a merchant, and a server with the routes of reports, over one database. */
+export function useReports(give: (parts: ReportsOfTest) => void): void {
+  let database: TestDatabase;
+  let reports: Reports;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    const fixture = buildFixture(database.db);
+    reports = await startReports(fixture);
+    give({ database, fixture, reports, scope: await buildMerchant(database.db) });
+  });
+  afterEach(() => reports.close());
+  afterAll(() => database.drop());
 }
 
 async function* reporting<Chunk>(chunks: AsyncIterable<Chunk>, onChunk: () => Promise<void>): AsyncGenerator<Chunk> {

@@ -2,7 +2,6 @@ import { first, insertRow, isUniqueViolation, rows, updateRow, type Queryable, t
 import { invalid, invalidState, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
-import type { Site } from './identify.ts';
 import { createToken, useToken } from './tokens.ts';
 import type { User } from './users.ts';
 
@@ -27,8 +26,8 @@ export type Passkey = {
   createdAt: Date;
 };
 
-/** The host that a passkey is bound to: browsers offer it at no other one. */
-const hostOf = ({ url }: Site): string => new URL(url).hostname;
+/** The host of the portal or the console, which a passkey is bound to: browsers offer it at no other one. */
+const hostOf = (siteUrl: string): string => new URL(siteUrl).hostname;
 
 /** A person's passkeys, oldest first. */
 export async function listPasskeys(db: Queryable, userId: string): Promise<Passkey[]> {
@@ -45,12 +44,12 @@ async function createChallenge(trx: Trx, token: Parameters<typeof createToken>[1
 }
 
 /** The options with which a browser creates a passkey. Throws INVALID_STATE for a person who has ten. */
-export async function newPasskeyOptions(trx: Trx, site: Site, { user, at }: { user: User; at: Date }) {
+export async function newPasskeyOptions(trx: Trx, siteUrl: string, { user, at }: { user: User; at: Date }) {
   const present = await listBeforeNew(trx, user.id);
   const { generateRegistrationOptions } = await webAuthn();
   return generateRegistrationOptions({
     rpName: 'Meskot',
-    rpID: hostOf(site),
+    rpID: hostOf(siteUrl),
     userID: Buffer.from(user.id),
     userName: user.email,
     userDisplayName: user.name,
@@ -80,7 +79,7 @@ const credentialOf = (id: string) => ({ id, rawId: id, type: 'public-key' as con
  */
 export async function addPasskey(
   trx: Trx,
-  site: Site,
+  siteUrl: string,
   { userId, name, passkey, at }: { userId: string; name: string; passkey: NewPasskey; at: Date },
 ): Promise<Passkey> {
   const { id, clientDataJSON, attestationObject, transports } = passkey;
@@ -89,8 +88,8 @@ export async function addPasskey(
     verifyRegistrationResponse({
       response: { ...credentialOf(id), response: { clientDataJSON, attestationObject } },
       expectedChallenge,
-      expectedOrigin: site.url,
-      expectedRPID: hostOf(site),
+      expectedOrigin: siteUrl,
+      expectedRPID: hostOf(siteUrl),
       supportedAlgorithmIDs: ALGORITHMS,
     }),
   );
@@ -115,11 +114,11 @@ export async function addPasskey(
   });
 }
 
-/** The options with which a browser signs with a passkey: one of the user, or before a sign-in, of whoever has one here. */
-export async function passkeyOptions(trx: Trx, site: Site, { userId, at }: { userId: string | null; at: Date }) {
+/** The options with which a browser signs with a passkey: one of the user; null: of anybody who has one, for a sign-in. */
+export async function passkeyOptions(trx: Trx, siteUrl: string, { userId, at }: { userId: string | null; at: Date }) {
   const { generateAuthenticationOptions } = await webAuthn();
   return generateAuthenticationOptions({
-    rpID: hostOf(site),
+    rpID: hostOf(siteUrl),
     userVerification: 'required',
     challenge: await createChallenge(trx, { purpose: 'passkey', userId }, at),
     allowCredentials: userId === null ? [] : described(await listPasskeys(trx, userId)),
@@ -135,7 +134,7 @@ export type PasskeySignature = Record<'id' | 'clientDataJSON' | 'authenticatorDa
  */
 export async function acceptPasskey(
   trx: Trx,
-  site: Site,
+  siteUrl: string,
   { userId, signed, at }: { userId: string | null; signed: PasskeySignature; at: Date },
 ): Promise<string | null> {
   const { id, ...response } = signed;
@@ -148,8 +147,8 @@ export async function acceptPasskey(
     verifyAuthenticationResponse({
       response: { ...credentialOf(id), response },
       expectedChallenge,
-      expectedOrigin: site.url,
-      expectedRPID: hostOf(site),
+      expectedOrigin: siteUrl,
+      expectedRPID: hostOf(siteUrl),
       credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
     }),
   );

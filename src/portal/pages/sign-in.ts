@@ -103,7 +103,7 @@ function addPasskeySignIn(router: Router, deps: PageDeps): void {
     // Each challenge is a row.
     await limits.countSignIn(ctx, null);
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = await runInTransaction(({ trx }) => passkeyOptions(trx, site, { userId: null, at: clock() }));
+    ctx.body = await runInTransaction(({ trx }) => passkeyOptions(trx, site.url, { userId: null, at: clock() }));
   });
 
   router.post(PASSKEY_PATH, async (ctx) => {
@@ -112,7 +112,7 @@ function addPasskeySignIn(router: Router, deps: PageDeps): void {
     const at = clock();
     const signed = PasskeySignature.safeParse(fields).data;
     const userId = signed
-      ? await runInTransaction(({ trx }) => acceptPasskey(trx, site, { userId: null, signed, at }))
+      ? await runInTransaction(({ trx }) => acceptPasskey(trx, site.url, { userId: null, signed, at }))
       : null;
     const user = userId === null ? null : await findUser(deps.db, userId);
     if (!user || !(await mayEnter(deps, user))) {

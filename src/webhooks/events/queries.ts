@@ -176,10 +176,10 @@ type StatsScope = MerchantScope & { subscriptionId?: string | undefined };
  */
 export async function readStats(db: Queryable, scope: StatsScope, range: DayRange): Promise<z.input<typeof Stats>> {
   const bindings = { ...scope, ...range };
-  const isCounted = scope.subscriptionId === undefined ? '' : 'AND d.subscription_id = :subscriptionId';
-  const groups = await rows<Group>(db, countsSql(isCounted), bindings);
-  const failures = await rows<{ code: string; count: number }>(db, failuresSql(isCounted), bindings);
-  const totals = await first<Totals>(db, totalsSql(isCounted), bindings);
+  const condition = scope.subscriptionId === undefined ? '' : 'AND d.subscription_id = :subscriptionId';
+  const groups = await rows<Group>(db, countsSql(condition), bindings);
+  const failures = await rows<{ code: string; count: number }>(db, failuresSql(condition), bindings);
+  const totals = await first<Totals>(db, totalsSql(condition), bindings);
   const { events, open, oldestAt, firstAttemptSuccessRate, ...latencyMs } = totals as Totals;
   const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by);
   return {
@@ -195,12 +195,12 @@ export async function readStats(db: Queryable, scope: StatsScope, range: DayRang
 
 const IN_RANGE = inScopeAndRange('d');
 
-/** All groupings in one pass over the range. `isCounted`: a further condition of deliveries `d`, as in the others. */
-const countsSql = (isCounted: string): string => `
+/** All groupings in one pass over the range. `condition`: a further one of deliveries `d`, as in the others. */
+const countsSql = (condition: string): string => `
   WITH counted AS (
     SELECT d.event, d.subscription_id, CAST(CAST(d.created_at AT TIME ZONE interval '3 hours' AS date) AS text) AS date,
            d.status, d.attempts
-    FROM webhook_delivery d WHERE ${IN_RANGE} ${isCounted}
+    FROM webhook_delivery d WHERE ${IN_RANGE} ${condition}
   ), grouped AS (
     SELECT CASE WHEN grouping(event) = 0 THEN 'event' WHEN grouping(subscription_id) = 0 THEN 'subscription'
                 WHEN grouping(date) = 0 THEN 'day' ELSE 'all' END AS by,
@@ -217,19 +217,19 @@ const countsSql = (isCounted: string): string => `
   FROM grouped g LEFT JOIN webhook_subscription s ON s.id = g.subscription_id
   ORDER BY g.by, g.event, g.subscription_id`;
 
-const failuresSql = (isCounted: string): string => `
+const failuresSql = (condition: string): string => `
   SELECT a.failure ->> 'code' AS code, CAST(count(*) AS integer) AS count
   FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.failure IS NOT NULL
-  WHERE ${IN_RANGE} ${isCounted}
+  WHERE ${IN_RANGE} ${condition}
   GROUP BY 1 ORDER BY 2 DESC, 1`;
 
 type Latency = z.output<typeof Stats>['totals']['latencyMs'];
 type Totals = Latency & { firstAttemptSuccessRate: number | null; events: number; open: number; oldestAt: Date | null };
 
-const totalsSql = (isCounted: string): string => `
+const totalsSql = (condition: string): string => `
   SELECT attempts.*, dead_letters.*,
          (SELECT CAST(count(*) AS integer) FROM webhook_event e WHERE ${inScopeAndRange('e')}
-            ${isCounted && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.event_id = e.id ${isCounted})`}) AS events
+            ${condition && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.event_id = e.id ${condition})`}) AS events
   FROM (
     SELECT CAST(count(*) FILTER (WHERE a.sequence = 1 AND a.failure IS NULL) AS float8)
              / nullif(count(*) FILTER (WHERE a.sequence = 1), 0) AS first_attempt_success_rate,
@@ -240,12 +240,12 @@ const totalsSql = (isCounted: string): string => `
              )
              .join(', ')}
     FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
-    WHERE ${IN_RANGE} ${isCounted}
+    WHERE ${IN_RANGE} ${condition}
   ) attempts, (
     SELECT CAST(count(*) AS integer) AS open, min(l.opened_at) AS oldest_at
     FROM webhook_dead_letter l
     WHERE l.merchant_id = :merchantId AND l.environment = :environment AND l.closed_at IS NULL
-      ${isCounted && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.id = l.delivery_id ${isCounted})`}
+      ${condition && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.id = l.delivery_id ${condition})`}
   ) dead_letters`;
 
 /** The days of a range, as the caller writes them. */
