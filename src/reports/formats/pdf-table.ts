@@ -7,12 +7,12 @@ import type { Rendering } from './rendering.ts';
 const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Record<string, number>>>> = {
   payments: {
     createdAtAddis: 84,
-    checkoutOrderNo: 127,
-    transactionThrough: 60,
-    status: 54,
+    checkoutOrderNo: 104,
+    transactionThrough: 78,
+    status: 61,
     amount: 66,
     fee: 54,
-    netAmount: 66,
+    netAmount: 64,
   },
   withdrawals: {
     requestedAtAddis: 84,
@@ -23,7 +23,7 @@ const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Reco
     fee: 54,
     totalDebit: 68,
   },
-  balance: { createdAtAddis: 84, type: 124, resourceId: 153, amount: 72, balanceAfter: 78 },
+  balance: { createdAtAddis: 84, type: 97, resourceId: 180, amount: 72, balanceAfter: 78 },
 };
 /** Between two columns. */
 const GAP = 6;
@@ -65,7 +65,7 @@ function writeSums(page: PdfPage, { sums, columns }: Rendering): void {
     const heading = columns.find((column) => column.key === key)?.heading ?? headingOf(key);
     return [heading, amountText(santim)] as const;
   });
-  const all = [['Rows', String(sums.count)] as const, ...facts];
+  const all = [['Rows', sums.count.toLocaleString('en')] as const, ...facts];
   const width = (RIGHT - LEFT) / all.length;
   page.band(36);
   page.y += 7;
