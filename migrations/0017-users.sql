@@ -69,6 +69,7 @@ CREATE TABLE membership (
   user_id      text NOT NULL REFERENCES user_account,
   merchant_id  text NOT NULL REFERENCES merchant,
   role         text NOT NULL CHECK (role IN ('owner', 'admin', 'finance', 'developer', 'support', 'viewer')),
+  invited_by   text,                               -- usr_…, or opr_… of an operator; null: the business has signed up
   removed_at   timestamptz,                        -- a member who was removed may be invited again
   created_at   timestamptz NOT NULL DEFAULT now(),
   updated_at   timestamptz NOT NULL DEFAULT now(),

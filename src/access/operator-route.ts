@@ -95,9 +95,9 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
   const confirm: ProposableRoute['confirm'] = async (context, proposal, input) => {
     // The types follow from the route's schemas, which were just applied (as in http/pipeline.ts).
     const parts = check({ ...proposal.request, query: {} }) as Parameters<typeof run>[1];
-    const { audit, message } = await run(context, { ...input, ...parts });
-    ensureUnchanged(proposal, audit);
     const { proposedBy, reason } = proposal;
+    const { audit, message } = await run({ ...context, proposedBy }, { ...input, ...parts });
+    ensureUnchanged(proposal, audit);
     await recordAudit(context, { ...audit, action, proposedBy, reason: reason ?? undefined });
     return message;
   };

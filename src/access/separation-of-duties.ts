@@ -16,22 +16,28 @@ type Check = {
   verb?: 'approve' | 'verify' | 'resolve' | 'send' | 'activate';
 };
 
-/** The person behind a key is who created it, or invited the merchant to it. One e-mail address is one person. */
+/**
+ * The person behind a key is who created it, or invited the merchant to it. One e-mail address is one person. An operator
+ * may be behind a user of a merchant whom they invited.
+ */
 const PREPARED = `
   WITH people AS (SELECT id, email FROM user_account UNION ALL SELECT id, email FROM operator)
   SELECT k.id IS NOT NULL AS is_key, person.id AS person_id, EXISTS (
+    SELECT FROM membership m JOIN operator o ON o.id = m.invited_by WHERE m.user_id = person.id AND o.id = :deciderId
+  ) AS is_invited, EXISTS (
     SELECT FROM people a JOIN people b ON lower(a.email) = lower(b.email) WHERE a.id = person.id AND b.id = :deciderId
   ) AS is_same
   FROM (SELECT CAST(:preparedBy AS text) AS id) prepared
   LEFT JOIN api_key k ON k.id = prepared.id
   CROSS JOIN LATERAL (SELECT CASE WHEN k.id IS NULL THEN prepared.id ELSE k.created_by END AS id) person`;
 
-type Prepared = { isKey: boolean; personId: string | null; isSame: boolean };
+type Prepared = { isKey: boolean; personId: string | null; isInvited: boolean; isSame: boolean };
 
-/** Who prepared something, if that is who decides about it now; else null. */
+/** Who prepared something, if that is who decides about it now, or was invited by them; else null. */
 async function samePerson(db: Queryable, deciderId: string, preparedBy: string): Promise<Prepared | null> {
   const [prepared] = await rows<Prepared>(db, PREPARED, { preparedBy, deciderId });
-  return prepared && (prepared.personId === deciderId || prepared.isSame) ? prepared : null;
+  const isOwn = prepared && (prepared.personId === deciderId || prepared.isSame || prepared.isInvited);
+  return isOwn ? prepared : null;
 }
 
 /**
@@ -54,7 +60,7 @@ export async function requireAnotherMember(
 
 /**
  * Throws INVALID_STATE in live where the operator has prepared the thing to decide, also as a user of the merchant with the
- * same e-mail address, or is the person behind the key that did. In the sandbox one person may do both, and a notice points
+ * same e-mail address, is the person behind the key that did, or has invited the user who did. In the sandbox one person may do both, and a notice points
  * that out.
  */
 export async function requireAnotherPerson(
@@ -71,7 +77,9 @@ export async function requireAnotherPerson(
     if (!notices?.includes(notice)) notices?.push(notice);
     return;
   }
-  const how = prepared.personId === operatorId ? 'to which you invited the merchant' : 'which you created';
-  const by = prepared.isKey ? `with the key ${preparedBy}, ${how}` : 'by you';
+  const { isKey, isInvited, personId } = prepared;
+  const how = personId === operatorId ? 'to which you invited the merchant' : 'which you created';
+  const who = isInvited ? `by ${personId}, whom you invited` : 'by you';
+  const by = isKey && !isInvited ? `with the key ${preparedBy}, ${how}` : who;
   throw invalidState(`This ${what} was ${done} ${by}: you cannot ${verb} it, ${another}.`);
 }

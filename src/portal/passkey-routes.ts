@@ -90,7 +90,7 @@ function ownPasskeyRoutes({ db, keyRing, sites }: PasskeyDeps): Route[] {
       ...PERSON,
       operationId: 'removePasskey',
       audit: 'passkey.remove',
-      summary: 'Remove one of your passkeys; it opens nothing from then on',
+      summary: 'Remove one of your passkeys; no sign-in with it is accepted from then on',
       stepUp: 'always',
       params: schema.PasskeyParams,
       responses: { 200: z.null() },

@@ -122,12 +122,12 @@ export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>):
         const members = await listMembers(trx, merchantId);
         return kycStatus === 'APPROVED' || members.some(({ role }) => role === 'owner');
       },
-      run: async ({ tx, operatorId, at }, { params: { merchantId }, body: { email } }) => {
+      run: async ({ tx, operatorId, proposedBy = operatorId, at }, { params: { merchantId }, body: { email } }) => {
         const { trx } = tx;
         if (portalUrl === '') throw invalidState('There is no portal: PORTAL_URL is not set.');
-        const sender = { merchantId, createdBy: operatorId, at };
+        const sender = { merchantId, createdBy: proposedBy, at };
         const { row, token } = await invite(trx, sender, { email, role: 'owner' });
-        const { name } = await findOperator(trx, operatorId);
+        const { name } = await findOperator(trx, proposedBy);
         await mailInvitation(trx, { keyRing, portalUrl }, { row, token, inviter: { name, language: 'en' } });
         // A role counts in both environments; notices of the sandbox are marked as tests.
         const everywhere = { merchantId, environment: 'live' } as const;

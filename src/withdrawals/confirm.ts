@@ -64,7 +64,7 @@ export async function declineWithdrawal(
 
 /**
  * Cancels withdrawals that were not confirmed in time, oldest first, each in a transaction of its own, and mails those who
- * may confirm them and who has requested them. For a periodic job.
+ * may confirm them, and the requester. For a periodic job.
  */
 export async function cancelUnconfirmed(
   { runInTransaction, clock }: { runInTransaction: RunInTransaction; clock: Clock },

@@ -175,7 +175,7 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
   } satisfies Partial<WithdrawalRow> & { createdAt: Date };
 }
 
-/** Mails the members who may confirm it: not the one who has requested it. */
+/** Mails the members who may confirm it, but for the requester. */
 async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
   const { id: withdrawalId, requestId, channel, merchantId, requestedBy } = row;
   const roles = rolesWith('withdrawals:write');

@@ -1,4 +1,6 @@
+import { setMembership } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
@@ -197,6 +199,18 @@ describe.each(REQUESTED)('a %s: the operator behind the request', (what, verb, r
     );
     const decision = await requested(scopes.live, userId);
     expect(await rejected(inviter, ...decision)).toContain(`by you: you cannot ${verb} it`);
+    await done(await backOffice.hire('admin'), ...decision);
+  });
+
+  test(`does not ${verb} it in live where a person whom they invited to the merchant requested it`, async () => {
+    const { operatorId } = inviter;
+    const userId = newId('usr');
+    const sql = `INSERT INTO user_account (id, email, name, password_hash) VALUES (:userId, :userId || '@x.example', 'Hana', '-')`;
+    await rows(backOffice.database.db, sql, { userId });
+    const member = { userId, merchantId: scopes.live.merchantId, role: 'owner', invitedBy: operatorId } as const;
+    await backOffice.database.db.transaction((trx) => setMembership(trx, member));
+    const decision = await requested(scopes.live, userId);
+    expect(await rejected(inviter, ...decision)).toContain(`by ${userId}, whom you invited: you cannot ${verb} it`);
     await done(await backOffice.hire('admin'), ...decision);
   });
 

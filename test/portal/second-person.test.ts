@@ -220,7 +220,7 @@ test('a withdrawal that is not confirmed within 7 days is cancelled, with its ev
   expect(mailed.map(({ recipient }) => recipient).toSorted()).toEqual([owner.email, finance.email].toSorted());
 });
 
-test('a withdrawal that waits is mailed to those who may confirm it, but not to who has requested it', async () => {
+test('a withdrawal that waits is mailed to those who may confirm it, but not to its requester', async () => {
   await setPolicy(100);
   await addPerson(portal.db, sandbox.merchantId, 'support');
   const id = await requestLive(finance.userId);

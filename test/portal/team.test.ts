@@ -110,6 +110,12 @@ test('two operators invite an owner of a merchant that has one or is verified, a
   expect(notices).toEqual([{ recipient: owner.email }]);
   expect(await mailTo(owner.email)).toContain('have invited new@jimma.example to Jimma Coffee as an owner');
   expect((await openBrowser(portal.url).post('/invitation', fields)).status).toBe(303);
+  const [joined] = await rows(
+    portal.db,
+    `SELECT invited_by FROM membership WHERE merchant_id = :owned AND invited_by <> ''`,
+    { owned },
+  );
+  expect(joined).toEqual({ invitedBy: first.operatorId });
   const [entry] = (await second.send('GET', `/api/ops/audit?merchantId=${owned}`)).body.data;
   const of = { operatorId: second.operatorId, proposedBy: first.operatorId };
   expect(entry).toMatchObject({ action: 'merchant.invite-owner', ...of, after: { email: 'new@jimma.example' } });

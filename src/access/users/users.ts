@@ -59,16 +59,20 @@ export async function changeUser(
   await updateRow(trx, { table: 'user_account', id }, { ...given, updatedAt: new Date() });
 }
 
-/** Adds a user to a merchant, or changes the role of a member. */
+/** Adds a user to a merchant, or changes the role of a member. `invitedBy`: usr_… or opr_…. */
 export async function setMembership(
   trx: Trx,
-  membership: { userId: string; merchantId: string; role: MemberRole },
+  {
+    invitedBy = null,
+    ...membership
+  }: { userId: string; merchantId: string; role: MemberRole; invitedBy?: string | null },
 ): Promise<void> {
   await rows(
     trx,
-    `INSERT INTO membership (user_id, merchant_id, role) VALUES (:userId, :merchantId, :role)
-     ON CONFLICT (user_id, merchant_id) DO UPDATE SET role = :role, removed_at = NULL, updated_at = now()`,
-    membership,
+    `INSERT INTO membership (user_id, merchant_id, role, invited_by) VALUES (:userId, :merchantId, :role, :invitedBy)
+     ON CONFLICT (user_id, merchant_id) DO UPDATE
+     SET role = :role, invited_by = coalesce(:invitedBy, membership.invited_by), removed_at = NULL, updated_at = now()`,
+    { ...membership, invitedBy },
   );
 }
 

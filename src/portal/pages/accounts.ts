@@ -145,7 +145,7 @@ export function addInvitation(router: Router, deps: PageDeps): void {
     const token = form.get('token') ?? '';
     const found = await find(token);
     if (!found?.email || !found.merchantId || !found.role) return sendOutdated(ctx);
-    const { email, merchantId, role } = found;
+    const { email, merchantId, role, createdBy: invitedBy } = found;
     const existing = await findUserByEmail(deps.db, email);
     const session = await sessionOf(deps, ctx);
     if (existing && session?.userId !== existing.id) return sendInvitation(deps, ctx, { found, token });
@@ -157,7 +157,7 @@ export function addInvitation(router: Router, deps: PageDeps): void {
       const { trx } = tx;
       if (!(await useToken(trx, { purpose: 'invitation', token, at: deps.clock() }))) return null;
       const user = existing ?? (await createUser(trx, { email, name, password }));
-      await setMembership(trx, { userId: user.id, merchantId, role });
+      await setMembership(trx, { userId: user.id, merchantId, role, invitedBy });
       const change = { action: 'member.join', resourceId: user.id, before: null, after: { email, role } } as const;
       const by = requestOf(ctx, user, deps.clock());
       await recordMerchantAudit(tx, { ...by, ...change, merchantId, environment: null });
