@@ -2,28 +2,18 @@ import type { Language } from '../http/language.ts';
 import type { Notice } from '../outbox/mail.ts';
 
 type Written = { subject: string; text: string };
-type Texts = Record<Language, Written>;
-
-const withdrawalPath = ({ withdrawalId }: { withdrawalId: string }): string => `/withdrawals?open=${withdrawalId}`;
-
-const PATHS: Readonly<Record<Notice['kind'], (notice: never) => string>> = {
-  'settlement.sent': ({ settlementId }: { settlementId: string }) => `/settlements?open=${settlementId}`,
-  'withdrawal.awaiting': withdrawalPath,
-  'withdrawal.unconfirmed': withdrawalPath,
-  'report.ready': () => '/reports',
-  'report.failed': () => '/reports',
-  'endpoint.failing': () => '/webhooks',
-  'owner.invited': () => '/team',
-};
+/** `path`: of the page in the portal that the mail leads to. */
+type Texts = Record<Language, Written> & { path: string };
 
 /** Writes the mails to members of a merchant, with links to the portal at this address. */
 export const createNoticeWriter =
   (portalUrl: string) =>
   (notice: Notice, language: Language): Written => {
     const base = `${portalUrl}/${notice.environment === 'live' ? 'live' : 'test'}`;
-    const { subject, text } = textsOf(notice)[language];
+    const { path, ...texts } = textsOf(notice);
+    const { subject, text } = texts[language];
     const mark = notice.environment === 'live' ? '' : { en: '[TEST] ', am: '[ሙከራ] ' }[language];
-    return { subject: mark + subject, text: `${text}\n\n${base}${PATHS[notice.kind](notice as never)}` };
+    return { subject: mark + subject, text: `${text}\n\n${base}${path}` };
   };
 
 function textsOf(notice: Notice): Texts {
@@ -50,6 +40,7 @@ type Of<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
 function settlementSent(notice: Of<'settlement.sent'>): Texts {
   const { merchantName, requestId, amount, bankCode, accountEnd, expectedUntil } = notice;
   return {
+    path: `/settlements?open=${notice.settlementId}`,
     en: {
       subject: `Settlement ${requestId} of ${amount} ETB was sent`,
       text: `The settlement ${requestId} of ${merchantName}, ${amount} ETB, was sent to ${bankCode}, account ending in ${accountEnd}.\nIt is expected by ${expectedUntil}.`,
@@ -61,8 +52,10 @@ function settlementSent(notice: Of<'settlement.sent'>): Texts {
   };
 }
 
-function withdrawalAwaiting({ merchantName, requestId, amount, channel, until }: Of<'withdrawal.awaiting'>): Texts {
+function withdrawalAwaiting(notice: Of<'withdrawal.awaiting'>): Texts {
+  const { merchantName, requestId, amount, channel, until } = notice;
   return {
+    path: `/withdrawals?open=${notice.withdrawalId}`,
     en: {
       subject: `Withdrawal ${requestId} of ${amount} ETB has to be confirmed`,
       text: `The withdrawal ${requestId} of ${merchantName}, ${amount} ETB over ${channel}, is sent once a person who did not request it has confirmed it. Until then its amount is reserved. If it is not confirmed by ${until}, it is cancelled.`,
@@ -77,6 +70,7 @@ function withdrawalAwaiting({ merchantName, requestId, amount, channel, until }:
 function withdrawalUnconfirmed(notice: Of<'withdrawal.unconfirmed'>): Texts {
   const { merchantName, requestId, amount, channel } = notice;
   return {
+    path: `/withdrawals?open=${notice.withdrawalId}`,
     en: {
       subject: `Withdrawal ${requestId} of ${amount} ETB is cancelled`,
       text: `The withdrawal ${requestId} of ${merchantName}, ${amount} ETB over ${channel}, was not confirmed within 7 days. It is cancelled, nothing was sent, and its amount is available again.`,
@@ -102,6 +96,7 @@ function reportReady({ merchantName, of, isScheduled, startDate, endDate, rows }
     am: isScheduled ? ' ሪፖርቱ የተዘጋጀው በመርሐ ግብር ነው፤ መርሐ ግብሩን በሪፖርቶች ገጽ ላይ ማቆም ይችላሉ።' : '',
   };
   return {
+    path: '/reports',
     en: {
       subject: `Your report of ${en}, ${startDate} to ${endDate}, is ready`,
       text: `The report of ${en} of ${merchantName} from ${startDate} to ${endDate} is ready, with ${rows} rows. It can be downloaded for 30 days.${schedule.en}`,
@@ -116,6 +111,7 @@ function reportReady({ merchantName, of, isScheduled, startDate, endDate, rows }
 function reportFailed({ merchantName, of, startDate, endDate }: Of<'report.failed'>): Texts {
   const { en, am } = REPORTS_OF[of];
   return {
+    path: '/reports',
     en: {
       subject: `The report of ${en}, ${startDate} to ${endDate}, failed`,
       text: `The scheduled report of ${en} of ${merchantName} from ${startDate} to ${endDate} could not be generated. The page of reports shows why; request it there again.`,
@@ -129,6 +125,7 @@ function reportFailed({ merchantName, of, startDate, endDate }: Of<'report.faile
 
 function endpointFailing({ merchantName, host, failures }: Of<'endpoint.failing'>): Texts {
   return {
+    path: '/webhooks',
     en: {
       subject: `Webhooks to ${host} are failing`,
       text: `The last ${failures} attempts to deliver events of ${merchantName} to ${host} have failed, without a success between them.\nDeliveries are retried; those that are given up can be sent again.\nAt most one mail a day is sent about an endpoint.`,
@@ -142,6 +139,7 @@ function endpointFailing({ merchantName, host, failures }: Of<'endpoint.failing'
 
 function ownerInvited({ merchantName, email }: Of<'owner.invited'>): Texts {
   return {
+    path: '/team',
     en: {
       subject: `An owner was invited to ${merchantName}`,
       text: `Two operators of Meskot have invited ${email} to ${merchantName} as an owner. The link works for 3 days.\nIf you did not ask for it, revoke the invitation on the page of the team, and inform Meskot.`,

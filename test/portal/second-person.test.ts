@@ -220,6 +220,27 @@ test('a withdrawal that is not confirmed within 7 days is cancelled, with its ev
   expect(mailed.map(({ recipient }) => recipient).toSorted()).toEqual([owner.email, finance.email].toSorted());
 });
 
+test('several workers and a person at once end each withdrawal that was not confirmed in time, once', async () => {
+  await setPolicy(100);
+  const ids = [];
+  for (let count = 0; count < 5; count += 1) ids.push(await requestLive(finance.userId));
+  await rows(portal.db, `UPDATE withdrawal SET requested_at = now() - interval '8 days' WHERE id = ANY (:ids)`, {
+    ids,
+  });
+  const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
+  const [first = ''] = ids;
+  await Promise.all([cancelDue(), cancelDue(), decide(owner, first), decide(owner, first, { verb: 'decline' })]);
+  await cancelDue();
+  const ended = await rows<{ id: string }>(
+    portal.db,
+    `SELECT resource_id AS id FROM timeline WHERE kind IN ('confirmation.expired', 'confirmation.declined', 'confirmation.given')
+     AND resource_id = ANY (:ids)`,
+    { ids },
+  );
+  expect(ended.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
+});
+
 test('a withdrawal that waits is mailed to those who may confirm it, but not to its requester', async () => {
   await setPolicy(100);
   await addPerson(portal.db, sandbox.merchantId, 'support');
