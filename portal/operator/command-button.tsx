@@ -36,7 +36,7 @@ export function CommandButton({ name, of, address, whyNot: barrier, ...rest }: C
   const { whyNot } = useOperator();
   const [isOpen, setOpen] = useState(false);
   const command = commandOf(name);
-  const title = of === undefined ? command.label : text.commandOf(command.label, of);
+  const title = of === undefined ? command.label : text.about(command.label, of);
   const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
   return (
     <>

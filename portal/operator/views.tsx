@@ -49,7 +49,7 @@ function useTitle(kind: ViewKind, id: string): string {
   const merchant = read.data?.data;
   // While that of another row is loaded, the former one is still there.
   const name = merchant?.merchantId === id ? merchant.name : '…';
-  return `${VIEWS[kind].label}: ${isOfMerchant ? name : id}`;
+  return text.about(VIEWS[kind].label, isOfMerchant ? name : id);
 }
 
 /** The address of the page of a resource, in its environment. */

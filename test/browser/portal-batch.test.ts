@@ -125,7 +125,7 @@ test('lines are requested once by two tabs at once, after lost answers, and afte
   await page.locator('main >> button:has-text("Request")').waitFor();
   await page.locator('main >> button:has-text("Request")').click();
   await page.locator('dialog button[type=submit]').click();
-  await page.waitForSelector('text=All lines were processed.');
+  await page.waitForSelector('text=All lines were processed.', { timeout: 60_000 });
   expect(await requested('C-')).toHaveLength(60);
   for (const tab of tabs) {
     expect(tab.problems).toEqual([]);

@@ -13,7 +13,7 @@ import { Day, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { headers, useChange, useRead, type ListedReport, type ReportRow } from '../routes.ts';
 import { text } from './text.ts';
-import { fileAddress } from './wanted.ts';
+import { fileAddress, STATUSES } from './wanted.ts';
 
 const BUSY_MS = 2_000;
 const CALM_MS = 20_000;
@@ -32,14 +32,7 @@ const COLUMNS: readonly Column<ListedReport>[] = [
   { header: text.kind, cell: (row) => `${text[row.kind]} (${row.format})` },
   { header: text.status, narrow: 'second', cell: (row) => <State row={row} /> },
   { header: text.days, cell: formatDays },
-  {
-    header: text.filters,
-    narrow: 'none',
-    cell: ({ filters }) =>
-      Object.values(filters)
-        .filter((value) => value !== 'ALL')
-        .join(', '),
-  },
+  { header: text.filters, narrow: 'none', cell: filterText },
   { header: text.rows, align: 'end', narrow: 'none', cell: ({ rowsTotal }) => formatCount(rowsTotal) },
   { header: text.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
   { header: text.requestedBy, narrow: 'none', cell: ({ requestedByName }) => requestedByName },
@@ -50,6 +43,17 @@ const COLUMNS: readonly Column<ListedReport>[] = [
   },
   { header: text.file, narrow: 'second', cell: (row) => <File row={row} /> },
 ];
+
+/** The values of the filters, with statuses in words. */
+function filterText({ kind, filters }: ListedReport): string {
+  const statuses = Object.entries(STATUSES).find(([one]) => one === kind)?.[1] ?? [];
+  const names = new Map<string, string>(statuses);
+  return Object.values(filters)
+    .filter((value) => value !== 'ALL')
+    .flatMap((value) => String(value).split(','))
+    .map((value) => names.get(value) ?? value)
+    .join(', ');
+}
 
 function State({ row }: { row: ReportRow }) {
   return (

@@ -97,7 +97,7 @@ export const text = catalogue({
   shares: ['Shares', 'ድርሻ'],
   delivered: ['Delivered', 'የደረሱ'],
   failed: ['Failed', 'ያልተሳኩ'],
-  other: ['Waiting or skipped', 'የሚጠብቁ ወይም የታለፉ'],
+  other: ['Other', 'ሌሎች'],
   toEvents: ['Its events', 'ክስተቶቹ'],
   receiver: ['Built-in receiver', 'አብሮ የተሠራ መቀበያ'],
 });

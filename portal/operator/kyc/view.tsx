@@ -5,7 +5,7 @@ import { addressOf } from '../../ui/call.ts';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { formatBirr, formatCount } from '../../ui/format.ts';
 import { BUSINESS_TYPES, DOCUMENT_LABELS, FIELD_LABELS, REGIONS } from '../../ui/kyc-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
@@ -101,6 +101,7 @@ function detailRows(details: Detail['details']): Record<string, string> {
   const texts: Readonly<Record<string, (value: unknown) => string>> = {
     businessType: (value) => named(BUSINESS_TYPES, value),
     region: (value) => named(REGIONS, value),
+    expectedMonthlyVolume: (value) => formatBirr(Number(value)),
   };
   return Object.fromEntries(
     Object.entries(details).map(([name, value]) => [labels[name] ?? name, texts[name]?.(value) ?? String(value)]),
