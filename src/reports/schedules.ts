@@ -87,7 +87,7 @@ export async function createSchedule(
     throw invalidState(`There are ${SCHEDULES_MAX} schedules, which is the limit. Delete one.`);
   }
   const id = newId('rsc', at.getTime());
-  const dueAt = dueAfter(period, addisDay(at));
+  const dueAt = dueAfter(period, at);
   const row = { id, ...scopeOf(scope), ...schedule, dueAt, createdAt: at, updatedAt: at };
   return insertRow<ScheduleRow>(trx, 'report_schedule', row);
 }
@@ -99,7 +99,7 @@ export async function setScheduleActive(
   { active, at }: { active: boolean; at: Date },
 ): Promise<ScheduleRow> {
   if (active === (schedule.dueAt !== null)) return schedule;
-  const dueAt = active ? dueAfter(schedule.period, addisDay(at)) : null;
+  const dueAt = active ? dueAfter(schedule.period, at) : null;
   const changes = { dueAt, updatedAt: at };
   return (await updateRow<ScheduleRow>(trx, { table: 'report_schedule', id: schedule.id }, changes)) ?? schedule;
 }
@@ -117,9 +117,9 @@ export async function readRecipients(trx: Trx, id: string): Promise<string[]> {
   return readers.map(({ userId }) => userId).filter((userId) => schedule.recipients.includes(userId));
 }
 
-/** When the report of the period that contains a day is requested. */
-function dueAfter(period: Interval, day: string): Date {
-  const { endDate } = intervalOf(period, day);
+/** When the next report after an instant is requested. Until 06:00 of the day after a period that is the period's own. */
+function dueAfter(period: Interval, instant: Date): Date {
+  const { endDate } = intervalOf(period, addisDay(new Date(instant.getTime() - DUE_HOUR * HOUR_MS)));
   return new Date(startOfAddisDay(addDays(endDate, 1)).getTime() + DUE_HOUR * HOUR_MS);
 }
 
@@ -147,11 +147,10 @@ async function requestNext(tx: UnitOfWork, at: Date): Promise<boolean> {
   const schedule = await first<ScheduleRow & { dueAt: Date }>(tx.trx, NEXT, { at });
   if (!schedule) return false;
   const { id: scheduleId, kind, format, period, createdBy: requestedBy, dueAt } = schedule;
-  const dueDay = addisDay(dueAt);
-  const days = intervalOf(period, addDays(dueDay, -1));
+  const days = intervalOf(period, addDays(addisDay(dueAt), -1));
   const options = { kind, format, period: period === 'ethiopianMonth' ? ('custom' as const) : period, ...days };
   await requestScheduledReport(tx, schedule, { scheduleId, ...options, requestedBy, requestedAt: at });
-  const changes = { dueAt: dueAfter(period, dueDay), updatedAt: at };
+  const changes = { dueAt: dueAfter(period, dueAt), updatedAt: at };
   await updateRow(tx.trx, { table: 'report_schedule', id: scheduleId }, changes);
   return true;
 }

@@ -155,6 +155,19 @@ test('a paused schedule requests nothing, and a resumed one begins with the pres
   expect(await daysOf(created.id)).toEqual([['2026-03-05', '2026-03-05']]);
 });
 
+test('a schedule that is paused and resumed before 06:00 still reports the day before', async () => {
+  const created = await schedule();
+  moveTo('2026-03-03', '05:59');
+  for (const active of [false, true]) {
+    await database.db.transaction(async (trx) =>
+      setScheduleActive(trx, await read(created.id), { active, at: fixture.clock() }),
+    );
+  }
+  moveTo('2026-03-03');
+  await runAll();
+  expect(await daysOf(created.id)).toEqual([['2026-03-02', '2026-03-02']]);
+});
+
 test('a report that has failed does not stop its schedule', async () => {
   const { id } = await schedule();
   moveTo('2026-03-03');
