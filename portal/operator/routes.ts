@@ -89,6 +89,7 @@ type Routes = {
   'GET /api/ops/operators': Operator[];
   'GET /api/ops/audit': AuditEntry[];
   'POST /api/ops/settlements/bank-file': BankFileReport;
+  'POST /api/ops/settlements/bank-file/preview': BankFileReport;
   'GET /api/ops/merchants/:merchantId/bank-account': BankAccountDetail;
   'GET /api/ops/merchants/:merchantId/kyc': KycDetail;
   'GET /api/ops/webhooks/deliveries': Delivery[];

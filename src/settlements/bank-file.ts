@@ -7,11 +7,18 @@ import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import { dryRun, type UnitOfWork, type RunInTransaction } from '../outbox/record.ts';
 import { lateCreditIssue, markCredited, markFailed, markReturned } from './bank-results.ts';
 import type { BankFileReport } from './schema.ts';
 import { settlementAudit, type SettlementActor, type TransitionResult } from './transition.ts';
 
+type BankFile = {
+  operatorId: string;
+  requestId: string;
+  text: string;
+  /** Books nothing, and reports what each line would do if it were the only one. */
+  isPreview?: boolean;
+};
 type Deps = { runInTransaction: RunInTransaction; clock: Clock };
 
 const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
@@ -60,7 +67,7 @@ type Line = z.output<typeof Line>;
  */
 export async function importBankFile(
   { runInTransaction, clock }: Deps,
-  { operatorId, requestId, text }: { operatorId: string; requestId: string; text: string },
+  { operatorId, requestId, text, isPreview = false }: BankFile,
 ): Promise<BankFileReport> {
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
   for (const csv of readLines(text)) {
@@ -68,7 +75,7 @@ export async function importBankFile(
     const wrong = { line: info.lines, settlementId: record['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null };
     try {
       const line = parseLine(csv);
-      const { settlement, changed } = await runInTransaction(async (tx) => {
+      const book = async (tx: UnitOfWork): Promise<TransitionResult> => {
         const at = clock();
         const updated = await apply(tx, line, { operatorId, at });
         const audit = settlementAudit(updated);
@@ -76,7 +83,8 @@ export async function importBankFile(
         const action = `settlement.${line.result}` as const;
         if (audit) await recordAudit({ tx, operatorId, requestId, at }, { ...audit, action, reason });
         return updated;
-      });
+      };
+      const { settlement, changed } = await runInTransaction((tx) => (isPreview ? dryRun(tx, book) : book(tx)));
       const issue = line.result === 'credited' ? lateCreditIssue(settlement, line.bankReference) : null;
       if (issue !== null) report.wrong.push({ ...wrong, issue });
       else

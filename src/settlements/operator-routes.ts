@@ -39,7 +39,7 @@ type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction; wo
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...reviewRoutes(), ...bankRoutes(), bankFileRoute(deps), ...limitRoutes(deps)];
+  return [...queryRoutes(deps), ...reviewRoutes(), ...bankRoutes(), ...bankFileRoutes(deps), ...limitRoutes(deps)];
 }
 
 /** The commands, as the last part of their path; `settlement.` and this is their action. */
@@ -216,26 +216,45 @@ function bankRoutes(): Route[] {
 
 const FILE_BYTES_MAX = 1024 * 1024;
 
-function bankFileRoute({ runInTransaction, clock }: Deps): Route {
-  return readRoute('POST /api/ops/settlements/bank-file', {
-    operationId: 'opsImportBankFile',
-    cli: { name: 'settlements import-bank-file', confirm: true },
-    tag: 'Operators',
-    summary: "Import the bank's results from a CSV file: settlementId,result,bankReference,date,reason",
-    description:
-      "result is credited (with bankReference and date; an amount, if there is the column, must be the settlement's), failed (with reason), or returned: credited and sent back later (with the bankReference of the return, and reason). Each line is booked by itself: an error in one does not affect the others. Importing the same file again changes nothing.",
-    auth: requirePermission('settlement.credited'),
-    body: UploadedFile,
-    upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
-    responses: { 200: schema.BankFileReport },
-    handle: async ({ caller: { operatorId }, requestId, body }) => {
-      const text = body.bytes.toString('utf8');
-      const report = await importBankFile({ runInTransaction, clock }, { operatorId, requestId, text });
-      const { applied, already, wrong } = report;
-      const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
-      return { message, data: report };
-    },
-  });
+const BANK_FILE = {
+  tag: 'Operators',
+  auth: requirePermission('settlement.credited'),
+  body: UploadedFile,
+  upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
+  responses: { 200: schema.BankFileReport },
+} as const;
+
+function bankFileRoutes(deps: Deps): Route[] {
+  return [
+    readRoute('POST /api/ops/settlements/bank-file', {
+      ...BANK_FILE,
+      operationId: 'opsImportBankFile',
+      cli: { name: 'settlements import-bank-file', confirm: true },
+      summary: "Import the bank's results from a CSV file: settlementId,result,bankReference,date,reason",
+      description:
+        "result is credited (with bankReference and date; an amount, if there is the column, must be the settlement's), failed (with reason), or returned: credited and sent back later (with the bankReference of the return, and reason). Each line is booked by itself: an error in one does not affect the others. Importing the same file again changes nothing.",
+      handle: async ({ caller: { operatorId }, requestId, body }) => {
+        const data = await importBankFile(deps, { operatorId, requestId, text: body.bytes.toString('utf8') });
+        const { applied, already, wrong } = data;
+        const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
+        return { message, data };
+      },
+    }),
+    readRoute('POST /api/ops/settlements/bank-file/preview', {
+      ...BANK_FILE,
+      operationId: 'opsPreviewBankFile',
+      cli: { name: 'settlements preview-bank-file' },
+      summary: "What importing the bank's file would do, line by line; nothing is booked",
+      description: 'Each line as if it were the only one.',
+      handle: async ({ caller: { operatorId }, requestId, body }) => {
+        const file = { operatorId, requestId, text: body.bytes.toString('utf8'), isPreview: true };
+        const data = await importBankFile(deps, file);
+        const { applied, already, wrong } = data;
+        const message = `${applied.length} would be booked, ${already.length} were so before, ${wrong.length} are wrong`;
+        return { message, data };
+      },
+    }),
+  ];
 }
 
 function limitRoutes(deps: Deps): Route[] {

@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<string, string>> = {
   work: 'list overview',
   withdrawals: 'list get approve reject resolve',
   settlements:
-    'list get approve reject mark-sent mark-credited mark-failed mark-returned accept-late-credit dismiss-late-credit import-bank-file',
+    'list get approve reject mark-sent mark-credited mark-failed mark-returned accept-late-credit dismiss-late-credit import-bank-file preview-bank-file',
   payments: 'list get release return',
   deliveries: 'list get resend cancel dismiss count-matching resend-matching',
   'resend-jobs': 'get cancel',

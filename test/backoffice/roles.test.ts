@@ -65,6 +65,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsSettlementCredited: FINANCE,
   opsSettlementFailed: FINANCE,
   opsImportBankFile: FINANCE,
+  opsPreviewBankFile: FINANCE,
   opsRunReconciliation: FINANCE,
   opsCloseDiscrepancy: FINANCE,
   opsRecordRemittance: FINANCE,

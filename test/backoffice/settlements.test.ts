@@ -195,8 +195,8 @@ describe('a settlement', () => {
 });
 
 describe("the bank's result file", () => {
-  const upload = (text: string) =>
-    backOffice.server.send('POST', '/api/ops/settlements/bank-file', {
+  const upload = (text: string, more = '') =>
+    backOffice.server.send('POST', `/api/ops/settlements/bank-file${more}`, {
       key: backOffice.people.finance.key,
       headers: { 'content-type': 'text/csv' },
       body: new TextEncoder().encode(text),
@@ -218,7 +218,11 @@ describe("the bank's result file", () => {
       `${refused},failed,,,Account closed`,
       `${newId('stl')},failed,,,Nobody's`,
     ].join('\n');
+    const previewed = await upload(text, '/preview');
+    expect(previewed.body.message).toBe('2 would be booked, 0 were so before, 1 are wrong');
+    expect(await backOffice.audited(paid)).toEqual(['settlement.approve', 'settlement.sent']);
     const { status, body } = await upload(text);
+    expect(body.data).toEqual(previewed.body.data);
     expect([status, body.message]).toEqual([200, '2 booked, 0 were so before, 1 are wrong']);
     expect((await upload(text)).body.message).toBe('0 booked, 2 were so before, 1 are wrong');
     expect(await backOffice.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);

@@ -1,9 +1,15 @@
 import type { Page } from 'playwright-core';
 
+import { addisDay } from '../../src/lib/dates.ts';
 import { first } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { markSent } from '../../src/settlements/bank-results.ts';
+import { approveSettlement } from '../../src/settlements/decide.ts';
+import { readSettlement } from '../../src/settlements/queries.ts';
 import { runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { codeOf } from '../portal/console.ts';
 import { PASSWORD } from '../portal/portal.ts';
+import { requestSettlement } from '../support/settlements.ts';
 import { openTab } from './browser.ts';
 import { buildFailedDelivery, FAILED_ORDER, OTHER_FAILED_ORDER, useConsole } from './console.ts';
 
@@ -128,6 +134,29 @@ describe('the console of operators', () => {
     await page.waitForSelector('dialog button:text-is("Mark as sent")');
     await page.waitForSelector('text=Decisions of operators');
     await page.waitForSelector('text=The finance');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('the lines of a bank file are previewed, with what is wrong, and booked once', async () => {
+    const { page, problems, close } = await console.open('/test/settlements', { role: 'finance' });
+    const { id } = await requestSettlement(console.fixture, console.scope, { amount: 4_000n });
+    const operator = { operatorId: 'opr_1', at: new Date() };
+    await console.fixture.runInTransaction((tx) => approveSettlement(tx, id, operator));
+    await console.fixture.runInTransaction((tx) => markSent(tx, id, { ...operator, operatorId: 'opr_2' }));
+    const [heading, day] = ['settlementId,result,bankReference,date,reason', addisDay(new Date())];
+    const lines = [heading, `${id},credited,FT-77,${day},`, `${newId('stl')},failed,,,Closed`].join('\n');
+    await page.click(`button:has-text("Bank's file")`);
+    await page.setInputFiles('input[type=file]', {
+      name: 'bank.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(lines),
+    });
+    await page.waitForSelector('dialog >> text=Lines that will be booked: 1');
+    await page.waitForSelector('dialog tbody tr:has-text("3") >> text=Settlement not found');
+    await page.getByRole('button', { name: 'Book these lines' }).dblclick();
+    await page.waitForSelector('dialog >> text=Lines booked: 1');
+    expect((await readSettlement(console.db, id)).status).toBe('COMPLETED');
     expect(problems).toEqual([]);
     await close();
   });

@@ -2,7 +2,6 @@ import { useState, type ReactNode } from 'react';
 
 import { ApiText } from '../../ui/api-text.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Failed } from '../../ui/feedback.tsx';
@@ -25,14 +24,13 @@ const text = catalogue({
     `የሚመዘገቡ መስመሮች፦ ${formatCount(lines)}`,
   ],
   book: ['Book these lines', 'እነዚህን መስመሮች ይመዝግቡ'],
-  result: ['Result', 'ውጤት'],
+  booked: (lines: number) => [`Lines booked: ${formatCount(lines)}`, `የተመዘገቡ መስመሮች፦ ${formatCount(lines)}`],
   line: ['Line', 'መስመር'],
   settlement: ['Settlement', 'ዝውውር'],
-  what: ['What was done', 'የተደረገው'],
+  what: ['Result', 'ውጤት'],
   already: ['booked before', 'ከዚህ በፊት የተመዘገበ'],
 });
 
-type Chosen = { content: Blob; lines: readonly string[] };
 type Line = { line: number; settlementId: string | null; what: ReactNode };
 
 const COLUMNS: readonly Column<Line>[] = [
@@ -52,43 +50,38 @@ export function BankFileButton() {
 }
 
 function BankFileDialog({ onClose }: { onClose: () => void }) {
-  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [content, setContent] = useState<File | null>(null);
+  const preview = useChange('POST /api/ops/settlements/bank-file/preview');
   const book = useChange('POST /api/ops/settlements/bank-file');
   const choose = async (file: File | undefined): Promise<void> => {
     if (!file) return;
-    const content = await file.text();
-    const lines = content.split(/\r?\n/).filter((line) => line.trim() !== '');
     // Whatever the machine thinks of the name, the API takes CSV.
-    setChosen({ content: new File([content], file.name, { type: 'text/csv' }), lines });
+    const chosen = new File([await file.text()], file.name, { type: 'text/csv' });
+    setContent(chosen);
+    preview.mutate({ body: chosen });
   };
+  const previewed = preview.data?.data;
   return (
     <Dialog title={text.title} onClose={onClose}>
       <p className="text-quiet">{text.help}</p>
-      {book.data ? (
-        <Report report={book.data.data} />
-      ) : (
-        <>
-          <label className="flex flex-col gap-1 font-medium">
-            {text.choose}
-            <input type="file" accept=".csv,text/csv" onChange={({ target }) => void choose(target.files?.[0])} />
-          </label>
-          {chosen && (
-            <>
-              <p className="font-medium">{text.preview(chosen.lines.length - 1)}</p>
-              <CodeBlock value={chosen.lines.join('\n')} name={text.title} />
-            </>
-          )}
-        </>
+      {!book.data && (
+        <label className="flex flex-col gap-1 font-medium">
+          {text.choose}
+          <input type="file" accept=".csv,text/csv" onChange={({ target }) => void choose(target.files?.[0])} />
+        </label>
       )}
+      {preview.error && <Failed error={preview.error} />}
+      {!book.data && previewed && <Report title={text.preview(previewed.applied.length)} report={previewed} />}
+      {book.data && <Report title={text.booked(book.data.data.applied.length)} report={book.data.data} />}
       {book.error && <Failed error={book.error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{book.data ? kit.close : kit.cancel}</Button>
         {!book.data && (
           <Button
             kind="primary"
-            disabled={chosen === null || chosen.lines.length < 2}
+            disabled={preview.isPending || !previewed || previewed.applied.length === 0}
             isBusy={book.isPending}
-            onClick={() => chosen && book.mutate({ body: chosen.content })}
+            onClick={() => content && book.mutate({ body: content })}
           >
             {text.book}
           </Button>
@@ -98,19 +91,22 @@ function BankFileDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What each line has done. */
-function Report({ report: { applied, already, wrong } }: { report: BankFileReport }) {
+/** What each line does, or has done. */
+function Report({ title, report: { applied, already, wrong } }: { title: string; report: BankFileReport }) {
   const lines: Line[] = [
     ...applied.map(({ result, ...line }) => ({ ...line, what: result })),
     ...already.map(({ result, ...line }) => ({ ...line, what: `${result} (${text.already})` })),
     ...wrong.map(({ issue, ...line }) => ({ ...line, what: <ApiText text={issue} /> })),
   ];
   return (
-    <List
-      label={text.result}
-      columns={COLUMNS}
-      rows={lines.toSorted((one, other) => one.line - other.line)}
-      idOf={({ line }) => String(line)}
-    />
+    <>
+      <p className="font-medium">{title}</p>
+      <List
+        label={title}
+        columns={COLUMNS}
+        rows={lines.toSorted((one, other) => one.line - other.line)}
+        idOf={({ line }) => String(line)}
+      />
+    </>
   );
 }
