@@ -19,8 +19,8 @@ export const text = catalogue({
   perHourMax: ['At most within an hour', 'በአንድ ሰዓት ቢበዛ'],
   inviteOwner: ['Invite an owner', 'ባለቤት ይጋብዙ'],
   inviteOwnerHelp: [
-    'A mail with a link leads to the portal of this merchant. Make sure by another way that the address is the owner’s.',
-    'ሊንክ ያለው ኢሜይል ወደዚህ ነጋዴ ፖርታል ይመራል። አድራሻው የባለቤቱ መሆኑን በሌላ መንገድ ያረጋግጡ።',
+    'A mail with a link leads to the portal of this merchant. Make sure by another way that the address is the owner’s. Once the merchant is verified or has an owner, another operator confirms it.',
+    'ሊንክ ያለው ኢሜይል ወደዚህ ነጋዴ ፖርታል ይመራል። አድራሻው የባለቤቱ መሆኑን በሌላ መንገድ ያረጋግጡ። ነጋዴው ከተረጋገጠ ወይም ባለቤት ካለው ሌላ ኦፕሬተር ያረጋግጠዋል።',
   ],
   ownerEmail: ['E-mail of the owner', 'የባለቤቱ ኢሜይል'],
   inviteKey: ['Invite to create a key', 'ቁልፍ እንዲፈጥር ይጋብዙ'],

@@ -9,7 +9,7 @@ import {
   removePasskey,
   type Passkey,
 } from '../access/users/passkeys.ts';
-import { recordStepUp, type Audience } from '../access/users/sessions.ts';
+import { endSessions, recordStepUp, type Audience } from '../access/users/sessions.ts';
 import { findUser } from '../access/users/users.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
@@ -90,14 +90,15 @@ function ownPasskeyRoutes({ db, keyRing, sites }: PasskeyDeps): Route[] {
       ...PERSON,
       operationId: 'removePasskey',
       audit: 'passkey.remove',
-      summary: 'Remove one of your passkeys; no sign-in with it is accepted from then on',
+      summary: 'Remove one of your passkeys, such as that of a lost device; all other sessions end',
       stepUp: 'always',
       params: schema.PasskeyParams,
       responses: { 200: z.null() },
       errors: ['NOT_FOUND'],
-      handle: async ({ tx: { trx }, caller: { userId }, params: { passkeyId: id }, at }) => {
+      handle: async ({ tx: { trx }, caller: { userId, sessionId }, params: { passkeyId: id }, at }) => {
         await removePasskey(trx, { id, userId, at });
-        return { message: 'Passkey removed', data: null };
+        await endSessions(trx, userId, { at, keep: sessionId });
+        return { message: 'Passkey removed. All other sessions have ended', data: null };
       },
     }),
   ];

@@ -189,12 +189,16 @@ test('a step-up takes a passkey of the same person, signed for this step-up', as
   expect((await one.send('POST', '/api/portal/security/recovery-codes')).status).toBe(201);
 });
 
-test('a removed passkey opens nothing, and turning two-factor off removes all', async () => {
+test('a removed passkey ends other sessions and opens nothing, and turning two-factor off removes all', async () => {
   const [one, other] = [await newPerson(), await newPerson()];
   const [passkey] = (await one.send('GET', '/api/portal/security/passkeys')).body.data;
   const path = `/api/portal/security/passkeys/${passkey.passkeyId}/remove`;
   expect((await other.send('POST', path)).status).toBe(404);
+  const lost = openBrowser(portal.url);
+  expect((await signIn(lost, one.device)).response.status).toBe(303);
   expect((await one.send('POST', path)).status).toBe(200);
+  expect((await lost.send('GET', '/api/portal/me')).status).toBe(401);
+  expect((await one.send('GET', '/api/portal/me')).status).toBe(200);
   expect((await other.send('POST', '/api/portal/security/two-factor/off')).status).toBe(200);
   for (const { device } of [one, other]) {
     expect((await signIn(openBrowser(portal.url), device)).response.status).toBe(401);

@@ -60,8 +60,8 @@ export const text = catalogue({
   removePasskey: ['Remove', 'ያስወግዱ'],
   removePasskeyLabel: (name: string) => [`Remove: ${name}`, `ያስወግዱ፦ ${name}`],
   removePasskeyHelp: [
-    'It no longer opens your account. Delete it on the device too.',
-    'ከእንግዲህ አካውንትዎን አይከፍትም። ከመሣሪያውም ያስወግዱት።',
+    'It no longer opens your account, and all other sessions end. Delete it on the device too.',
+    'ከእንግዲህ አካውንትዎን አይከፍትም፤ ሌሎች ክፍለ ጊዜዎች ሁሉ ያበቃሉ። ከመሣሪያውም ያስወግዱት።',
   ],
   passkeyRemoved: ['The passkey is removed.', 'የይለፍ ቁልፉ ተወግዷል።'],
   password: ['Password', 'የይለፍ ቃል'],
