@@ -104,8 +104,7 @@ function readRequest(given: unknown): Requested | AppError {
   }
 }
 
-const problemsOf = (errors: readonly (AppError | null)[]) =>
-  errors.filter((error) => error !== null).map(({ code, message }) => ({ code, message }));
+const problemsOf = ({ code, message }: AppError) => [{ code, message }];
 
 const AMOUNTS = ['amount', 'fee', 'feeTax', 'totalDebit'] as const;
 
@@ -121,14 +120,14 @@ async function quoteAll(deps: Deps, scope: MerchantScope, given: readonly (Reque
   ]);
   const seen = new Set<string>();
   const lines = given.map((request) => {
-    if (request instanceof AppError) return { problems: problemsOf([request]) };
+    if (request instanceof AppError) return { problems: problemsOf(request) };
     const { requestId } = request;
     const repeated = seen.has(requestId) ? invalid('requestId', `"${requestId}" is that of an earlier one too`) : null;
     seen.add(requestId);
     const row = existing.get(requestId);
     if (row && repeated === null) {
       const reused = reuseError(row, request);
-      return reused ? { problems: problemsOf([reused]) } : { problems: [], withdrawal: presentWithdrawal(row) };
+      return reused ? { problems: problemsOf(reused) } : { problems: [], withdrawal: presentWithdrawal(row) };
     }
     return quote({ ...request, error: repeated });
   });
