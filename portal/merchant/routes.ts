@@ -19,6 +19,7 @@ import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { environment } from '../ui/environment.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
+export type Session = z.output<typeof sessions.Session>;
 export type CreatedSession = z.output<typeof sessions.CreatedSession>;
 export type TransactionRow = z.output<typeof Transaction>;
 export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
@@ -144,7 +145,7 @@ type Routes = {
   'GET /api/checkout/reports/summary': ReportSummary;
   'GET /api/checkout/reports/series': PaymentSeries;
   'POST /api/checkout/sessions': CreatedSession;
-  'GET /api/checkout/sessions/:sessionId': z.output<typeof sessions.Session>;
+  'GET /api/checkout/sessions/:sessionId': Session;
 };
 
 /** Of every call: its environment, and the merchant that the page shows. */

@@ -122,6 +122,7 @@ describe('journeys through the portal', () => {
     expect(jsQR(new Uint8ClampedArray(data), width, height)?.data).toBe(link);
     await page.click('dialog >> text=Its transaction');
     await page.waitForSelector('main >> text=120.50 ETB');
+    expect(await page.locator('main pre').innerText()).toBe(link);
     expect(problems).toEqual([]);
     await close();
   });

@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
@@ -18,6 +18,9 @@ import { useChange, useRead, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
 import { History } from './history.tsx';
 import { text as list } from './text.ts';
+
+// With its library of QR codes.
+const PaymentPageLink = lazy(() => import('./new-payment.tsx').then((file) => ({ default: file.PaymentPageLink })));
 
 const useTransaction = (transactionId: string) =>
   useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } });
@@ -62,6 +65,7 @@ export function TransactionPage() {
 }
 
 function Detail({ transaction, children }: { transaction: TransactionWithTimeline; children: ReactNode }) {
+  const { may } = useMember();
   const { failure, held, lateConfirmation, metadata, customerName, customerEmail, customerPhone } = transaction;
   const hasCustomer = (customerName ?? customerEmail ?? customerPhone) !== undefined;
   return (
@@ -82,6 +86,11 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
         {children}
         <CurlButton transactionId={transaction.transactionId} />
       </div>
+      {transaction.status === 'PENDING' && may('checkout:write') && (
+        <Suspense>
+          <PaymentPageLink sessionId={transaction.sessionId} />
+        </Suspense>
+      )}
       <PayerDecision transaction={transaction} />
       <PaymentFacts transaction={transaction} />
       <Section title={text.customer}>

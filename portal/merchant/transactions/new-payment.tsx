@@ -6,7 +6,7 @@ import { Note } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Facts } from '../../ui/facts.tsx';
+import { Facts, Section } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { birr } from '../../ui/format.ts';
@@ -16,7 +16,7 @@ import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { StatusBadge } from '../../ui/transaction-state.tsx';
 import { typedBirr } from '../quote.tsx';
-import { useChange, useRead, type CreatedSession } from '../routes.ts';
+import { useChange, useRead, type CreatedSession, type Session } from '../routes.ts';
 
 const text = catalogue({
   title: ['New payment', 'አዲስ ክፍያ'],
@@ -29,6 +29,7 @@ const text = catalogue({
   create: ['Create', 'ይፍጠሩ'],
   status: ['Status', 'ሁኔታ'],
   validUntil: ['Valid until', 'የሚያገለግለው እስከ'],
+  page: ['Payment page', 'የክፍያ ገጽ'],
   qr: ['QR code of the payment page', 'የክፍያ ገጹ QR ኮድ'],
   link: ['Link to the payment page', 'የክፍያ ገጹ አገናኝ'],
   openPage: ['Open the payment page', 'የክፍያ ገጹን ይክፈቱ'],
@@ -100,9 +101,8 @@ function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSessi
 }
 
 function Created({ session }: { session: CreatedSession }) {
-  const { sessionId, checkoutUrl, amount, expiresAt, transactionId } = session;
-  const endpoint = 'GET /api/checkout/sessions/:sessionId';
-  const query = useRead(endpoint, { params: { sessionId } }, { everyMs: LOOK_EVERY_MS });
+  const { sessionId, amount, transactionId } = session;
+  const query = useSession(sessionId, { everyMs: LOOK_EVERY_MS });
   const status = query.data?.data.transactionStatus ?? session.transactionStatus;
   return (
     <div className="flex flex-col gap-4">
@@ -114,27 +114,48 @@ function Created({ session }: { session: CreatedSession }) {
               <StatusBadge status={status} />
             </span>
           ),
-          [text.validUntil]: <Time at={expiresAt} />,
         }}
       />
       {status === 'PENDING' ? (
-        <>
-          <QrCode content={checkoutUrl} label={text.qr} />
-          <CodeBlock value={checkoutUrl} name={text.link} />
-        </>
+        <PaymentLink session={query.data?.data ?? session} />
       ) : (
         <Note tone={status === 'SUCCESS' ? 'good' : 'warn'}>{status === 'SUCCESS' ? text.paid : text.over}</Note>
       )}
-      <div className="flex flex-wrap gap-2">
-        {status === 'PENDING' && (
-          <a href={checkoutUrl} target="_blank" rel="noreferrer" className={buttonStyle('primary')}>
-            {text.openPage}
-          </a>
-        )}
+      <div>
         <Link to="/transactions/$transactionId" params={{ transactionId }} className={buttonStyle()}>
           {text.toTransaction}
         </Link>
       </div>
     </div>
+  );
+}
+
+const useSession = (sessionId: string, options?: { everyMs: number }) =>
+  useRead('GET /api/checkout/sessions/:sessionId', { params: { sessionId } }, options ?? {});
+
+/** The payment page of a transaction that waits to be paid. */
+export function PaymentPageLink({ sessionId }: { sessionId: string }) {
+  const session = useSession(sessionId).data?.data;
+  if (!session?.checkoutUrl) return null;
+  return (
+    <Section title={text.page}>
+      <PaymentLink session={session} />
+    </Section>
+  );
+}
+
+function PaymentLink({ session: { checkoutUrl, expiresAt } }: { session: Pick<Session, 'checkoutUrl' | 'expiresAt'> }) {
+  if (checkoutUrl === null) return null;
+  return (
+    <>
+      <QrCode content={checkoutUrl} label={text.qr} />
+      <CodeBlock value={checkoutUrl} name={text.link} />
+      <Facts rows={{ [text.validUntil]: <Time at={expiresAt} /> }} />
+      <div>
+        <a href={checkoutUrl} target="_blank" rel="noreferrer" className={buttonStyle('primary')}>
+          {text.openPage}
+        </a>
+      </div>
+    </>
   );
 }
