@@ -96,8 +96,11 @@ type Destination = Partial<Record<'phone' | 'bankCode' | 'accountNumber', string
 };
 
 /** The status of a withdrawal, and the stage of a pending one, in words. */
-export function WithdrawalState({ status, stage }: State) {
-  return <Badge tone={TONES[status]}>{STATES[(status === 'PENDING' && stage) || status]}</Badge>;
+export const stateText = ({ status, stage }: State): string => STATES[(status === 'PENDING' && stage) || status];
+
+/** The same as a badge. */
+export function WithdrawalState(state: State) {
+  return <Badge tone={TONES[state.status]}>{stateText(state)}</Badge>;
 }
 
 /** When a withdrawal that waits for a second person is cancelled, as a row of facts; none of another one. */

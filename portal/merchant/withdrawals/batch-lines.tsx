@@ -7,7 +7,7 @@ import { Check } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
-import { WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { WithdrawalFailure, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { text as shared } from '../quote.tsx';
 import type { WithdrawalQuotes } from '../routes.ts';
 import { findRepeated, type BatchLine } from './batch-file.ts';
@@ -57,6 +57,7 @@ function State({ row }: { row: Row }) {
           <span className="text-xs text-quiet">
             <Time at={quote.withdrawal.requestedAt} />
           </span>
+          {quote.withdrawal.failure && <WithdrawalFailure failure={quote.withdrawal.failure} />}
         </>
       )}
       {problems.map(({ code, message }) => (
@@ -84,7 +85,8 @@ export function BatchLines({ lines, quotes, failures }: Props) {
     const quote = quotes.lines[index];
     return quote ? [{ ...line, quote, repeats: repeated.get(line.line), failure: failures.get(line.line) }] : [];
   });
-  const hasProblem = (row: Row): boolean => problemsOf(row).length > 0 || row.repeats !== undefined;
+  const hasProblem = (row: Row): boolean =>
+    problemsOf(row).length > 0 || row.repeats !== undefined || row.quote.withdrawal?.failure !== undefined;
   const wrong = rows.filter(hasProblem);
   return (
     <div className="card">

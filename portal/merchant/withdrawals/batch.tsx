@@ -11,6 +11,7 @@ import { FormDialog } from '../../ui/form.tsx';
 import { birr, formatCount } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Page } from '../../ui/page.tsx';
+import { stateText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
 import { useRead, type WithdrawalQuotes } from '../routes.ts';
@@ -122,6 +123,7 @@ function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedP
     const count = quoted.filter(isOne).length;
     return count > 0 && formatCount(count);
   };
+  const toRequest = quoted.filter(({ withdrawal }) => withdrawal === undefined).length;
   const left = (limits.data?.data ?? [])
     .filter(({ channel }) => channels.has(channel))
     .map(({ channel, payOut: { remainingToday } }) => [
@@ -134,17 +136,28 @@ function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedP
         rows={{
           [text.withProblem]: countOf(({ problems }) => problems.length > 0),
           [text.before]: countOf(({ withdrawal }) => withdrawal !== undefined),
-          [text.toRequest]: formatCount(quoted.filter(({ withdrawal }) => withdrawal === undefined).length),
-          [text.secondPerson]: countOf(({ needsSecondPerson }) => needsSecondPerson === true),
-          [shared.amount]: birr(total.amount),
-          [shared.fee]: birr(total.fee),
-          [shared.feeTax]: birr(total.feeTax),
-          [shared.totalDebit]: <strong className="font-semibold">{birr(total.totalDebit)}</strong>,
+          ...countStates(quoted),
+          ...(toRequest > 0 && {
+            [text.toRequest]: formatCount(toRequest),
+            [text.secondPerson]: countOf(({ needsSecondPerson }) => needsSecondPerson === true),
+            [shared.amount]: birr(total.amount),
+            [shared.fee]: birr(total.fee),
+            [shared.feeTax]: birr(total.feeTax),
+            [shared.totalDebit]: <strong className="font-semibold">{birr(total.totalDebit)}</strong>,
+          }),
           [text.available]: birr(available),
           ...Object.fromEntries(left),
         }}
       />
     </div>
+  );
+}
+
+/** What became of the lines that are requested: how many there are of each state. */
+function countStates(quoted: WithdrawalQuotes['lines']): Record<string, string> {
+  const states = quoted.flatMap(({ withdrawal }) => (withdrawal ? [stateText(withdrawal)] : []));
+  return Object.fromEntries(
+    [...new Set(states)].map((state) => [state, formatCount(states.filter((one) => one === state).length)]),
   );
 }
 
@@ -154,7 +167,7 @@ function Progress({ requests: { isRunning, done, total, error } }: { requests: R
   if (total === 0) return null;
   return (
     <>
-      <progress className="w-full" aria-label={text.title} value={done} max={total} />
+      <progress className="w-full accent-brand" aria-label={text.title} value={done} max={total} />
       {/* Not read aloud with every line. */}
       {isRunning && <p>{text.progress(done, total)}</p>}
       <p role="status">{!isRunning && (error === null ? text.done : text.stopped(done, total))}</p>
@@ -168,13 +181,15 @@ function Send({ lines, quotes, requests }: QuotedProps & { requests: Requests })
   const { total } = quotes;
   const wrong = quotes.lines.filter(({ problems }) => problems.length > 0).length;
   const missing = lines.filter((_line, index) => quotes.lines[index]?.withdrawal === undefined);
-  const why = (): string | undefined => {
-    if (missing.length === 0) return text.nothingLeft;
-    return whyNot('withdrawals:write') ?? (wrong > 0 ? text.correctFirst(wrong) : undefined);
-  };
   if (requests.isRunning) return null;
+  if (missing.length === 0) return <p className="w-full">{text.nothingLeft}</p>;
   return (
-    <DialogButton kind="primary" icon="send" label={text.request(missing.length)} whyNot={why()}>
+    <DialogButton
+      kind="primary"
+      icon="send"
+      label={text.request(missing.length)}
+      whyNot={whyNot('withdrawals:write') ?? (wrong > 0 ? text.correctFirst(wrong) : undefined)}
+    >
       {(close) => (
         <FormDialog
           title={text.request(missing.length)}

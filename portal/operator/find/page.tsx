@@ -13,6 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
 import { CommandButton } from '../command-button.tsx';
+import { text as merchants } from '../merchants/text.ts';
 import { EnvironmentBadge, TemporalLink } from '../parts.tsx';
 import { useRead, type Hit } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -94,6 +95,7 @@ const HIT_STATES: Partial<Record<Hit['kind'], Readonly<Record<string, string>>>>
   transaction: TRANSACTION_STATES,
   withdrawal: WITHDRAWAL_STATES,
   settlement: SETTLEMENT_STATES,
+  merchant: { ACTIVE: merchants.ACTIVE, SUSPENDED: merchants.SUSPENDED },
 };
 
 const COLUMNS: readonly Column<Hit>[] = [
