@@ -105,7 +105,7 @@ function changingRoutes(): Route[] {
       audit: 'report-schedule.create',
       summary: 'Request a report at the end of each period, and mail its link to members',
       description:
-        'At 06:00 in Addis Ababa on the day after each period: the present one first, or before 06:00 the one that has just ended. A period that was missed is caught up. Recipients get a mail when the report is READY, never its file; one who was removed, or may no longer read it, gets none.',
+        'At 06:00 in Addis Ababa on the day after each period: the present one first, or before 06:00 the one that has just ended. A period that was missed, also while the merchant was suspended, is caught up. Recipients get a mail when the report is READY, never its file; one who was removed, or may no longer read it, gets none.',
       body: NewSchedule,
       responses: { 201: ReportSchedule },
       errors: ['INVALID_STATE'],

@@ -126,8 +126,8 @@ function dueAfter(period: Interval, instant: Date): Date {
 type DueDeps = { runInTransaction: RunInTransaction; clock: Clock };
 
 /**
- * Requests the reports of schedules that are due, one transaction each, for a periodic job. After an outage every missed
- * period is requested once, the next one when the report before it is complete.
+ * Requests the reports of schedules that are due, one transaction each, for a periodic job. After an outage or a suspension
+ * of the merchant every missed period is requested once, the next one when the report before it is complete.
  */
 export async function requestDueReports({ runInTransaction, clock }: DueDeps, stopping?: AbortSignal): Promise<number> {
   for (let count = 0; ; count += 1) {
@@ -137,7 +137,7 @@ export async function requestDueReports({ runInTransaction, clock }: DueDeps, st
 }
 
 const NEXT = `
-  SELECT * FROM report_schedule s
+  SELECT s.* FROM report_schedule s JOIN merchant m ON m.id = s.merchant_id AND m.status = 'ACTIVE'
   WHERE s.due_at <= :at
     AND NOT EXISTS (SELECT FROM report r WHERE r.schedule_id = s.id AND r.status IN ('QUEUED', 'RUNNING'))
   ORDER BY s.due_at, s.id LIMIT 1 FOR UPDATE OF s SKIP LOCKED`;

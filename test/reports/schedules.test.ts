@@ -115,6 +115,19 @@ test('each missed period is caught up once, the next one when the report before 
   ]);
 });
 
+test('nothing is requested while the merchant is suspended', async () => {
+  const { id } = await schedule();
+  const setStatus = (status: string) =>
+    rows(database.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...scope, status });
+  await setStatus('SUSPENDED');
+  moveTo('2026-03-03');
+  await runAll();
+  expect(await daysOf(id)).toEqual([]);
+  await setStatus('ACTIVE');
+  await runAll();
+  expect(await daysOf(id)).toEqual([['2026-03-02', '2026-03-02']]);
+});
+
 test('several workers at once request one report of a schedule and period', async () => {
   const schedules = await Promise.all([schedule(), schedule({ period: 'day', format: 'XLSX' })]);
   moveTo('2026-03-03');
