@@ -6,6 +6,9 @@ import type { Page } from 'playwright-core';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import { toBirr } from '../../src/lib/money.ts';
+import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
+import { declineWithdrawal } from '../../src/withdrawals/confirm.ts';
+import { withdraw } from '../support/settlements.ts';
 import { until } from '../support/until.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
@@ -158,3 +161,26 @@ test.each(['en', 'am'] as const)(
   },
   90_000,
 );
+
+test('withdrawals that wait for a second person are confirmed together, and one that was decided meanwhile is named', async () => {
+  const { fixture, scope, db } = portal;
+  await db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, 10_00n));
+  const waiting = [];
+  for (let count = 0; count < 3; count += 1) waiting.push(await withdraw(fixture, scope, 11_00n));
+  await db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, null));
+  const tab = await portal.open('/test/withdrawals', { role: 'finance', expected: /status of 409/ });
+  const { page, problems, close } = tab;
+  await page.click('button:text-is("Confirm 3 withdrawals")');
+  await page.waitForSelector('dialog >> text=3 withdrawals of 33.00 ETB in all are sent');
+  expect(await inspectScreen(tab, 'confirm-all')).toEqual([]);
+  const [first] = waiting;
+  const decision = { withdrawalId: first?.id ?? '', reason: 'Not ours', at: new Date() };
+  await fixture.runInTransaction((tx) => declineWithdrawal(tx, scope, decision));
+  await page.locator('dialog button:text-is("Confirm 3 withdrawals")').dblclick();
+  await page.waitForSelector('dialog >> text=2 of 3 are confirmed.');
+  await page.waitForSelector(`dialog tr:has-text("${first?.requestId}") >> text=This withdrawal is CANCELLED`);
+  await page.click('dialog button:text-is("Close")');
+  await page.locator('tbody tr', { hasText: 'To be confirmed' }).first().waitFor({ state: 'detached' });
+  expect(problems).toEqual([]);
+  await close();
+});

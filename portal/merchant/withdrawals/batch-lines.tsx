@@ -74,7 +74,7 @@ function State({ row }: { row: Row }) {
 type Props = {
   lines: readonly BatchLine[];
   quotes: WithdrawalQuotes;
-  failures: ReadonlyMap<number, CallFailure>;
+  failures: ReadonlyMap<BatchLine, CallFailure>;
 };
 
 /** The lines of a file, each with what is wrong with it or what became of it. */
@@ -83,7 +83,7 @@ export function BatchLines({ lines, quotes, failures }: Props) {
   const repeated = findRepeated(lines);
   const rows = lines.flatMap((line, index): Row[] => {
     const quote = quotes.lines[index];
-    return quote ? [{ ...line, quote, repeats: repeated.get(line.line), failure: failures.get(line.line) }] : [];
+    return quote ? [{ ...line, quote, repeats: repeated.get(line.line), failure: failures.get(line) }] : [];
   });
   const hasProblem = (row: Row): boolean =>
     problemsOf(row).length > 0 || row.repeats !== undefined || row.quote.withdrawal?.failure !== undefined;

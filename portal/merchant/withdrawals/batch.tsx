@@ -1,3 +1,4 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 
@@ -14,12 +15,12 @@ import { Page } from '../../ui/page.tsx';
 import { stateText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
-import { useRead, type WithdrawalQuotes } from '../routes.ts';
+import { call, useRead, type WithdrawalQuotes } from '../routes.ts';
 import { FILE_BYTES_MAX, readBatch, TEMPLATE, type BatchLine, type FileProblem } from './batch-file.ts';
 import { BatchLines, resultsOf } from './batch-lines.tsx';
-import { useRequests, useQuotes } from './batch-requests.ts';
 import { problems, text } from './batch-text.ts';
 import { csvOf } from './csv.ts';
+import { useRun } from './run.ts';
 
 /** `id`: of the choice, since a corrected file has the same name. */
 type ChosenFile = { id: string; name: string; lines: BatchLine[]; problem: FileProblem | null };
@@ -33,10 +34,26 @@ async function read(file: File): Promise<ChosenFile> {
   return content === null ? { ...none, problem: { name: 'unreadable', what: '' } } : { ...none, ...readBatch(content) };
 }
 
+/** The API requests a reference once, however often it is sent, by whatever page. */
+const request = ({ body }: BatchLine, idempotencyKey: string) =>
+  call('POST /api/checkout/withdrawal', { body, idempotencyKey });
+
+/** Quotes of the lines of a file. Under this key they are read again whenever a withdrawal changes. */
+function useQuotes(lines: readonly BatchLine[], enabled: boolean) {
+  const body = { withdrawals: lines.map((line) => line.body) };
+  return useQuery({
+    queryKey: ['GET /api/checkout/withdrawal/quotes', { body }],
+    queryFn: async ({ signal }) => (await call('POST /api/checkout/withdrawal/quotes', { body, signal })).data,
+    placeholderData: keepPreviousData,
+    select: (data) => ({ data }),
+    enabled,
+  });
+}
+
 /** Requests a withdrawal for each line of a file, once the whole file is right. */
 export function WithdrawalBatch() {
   const [file, setFile] = useState<ChosenFile | null>(null);
-  const requests = useRequests();
+  const requests = useRun(request);
   useBlocker({ shouldBlockFn: () => !confirm(text.leave), disabled: !requests.isRunning });
   const choose = (chosen: ChosenFile): void => {
     requests.forget();
@@ -161,7 +178,7 @@ function countStates(quoted: WithdrawalQuotes['lines']): Record<string, string> 
   );
 }
 
-type Requests = ReturnType<typeof useRequests>;
+type Requests = ReturnType<typeof useRun<BatchLine>>;
 
 function Progress({ requests: { isRunning, done, total, error } }: { requests: Requests }) {
   if (total === 0) return null;

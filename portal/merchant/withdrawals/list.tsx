@@ -15,6 +15,7 @@ import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdr
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
 import { useRead, type WithdrawalRow } from '../routes.ts';
+import { ConfirmAll } from './confirm-all.tsx';
 import { WithdrawalDrawer } from './detail.tsx';
 import { WithdrawalForm } from './form.tsx';
 import { SecondPersonPolicy } from './second-person.tsx';
@@ -39,6 +40,7 @@ const FILTERS: readonly Filter[] = [
 export function Withdrawals() {
   const { whyNot } = useMember();
   const state = useFilters(FILTERS);
+  const query = useRead('GET /api/checkout/withdrawal', { query: state.query });
   const create = (
     <>
       <Link to="/withdrawals/batch" className={buttonStyle()}>
@@ -56,14 +58,16 @@ export function Withdrawals() {
       <Listing
         label={text.title}
         state={state}
-        query={useRead('GET /api/checkout/withdrawal', { query: state.query })}
+        query={query}
         columns={COLUMNS}
         idOf={({ withdrawalRequestId }) => withdrawalRequestId}
         empty={text.none}
         emptyHelp={text.noneHelp}
         whyNot={whyNot('withdrawals:read')}
         drawer={({ id, close }) => <WithdrawalDrawer withdrawalId={id} onClose={close} />}
-      />
+      >
+        <ConfirmAll rows={query.data?.data ?? []} />
+      </Listing>
     </Page>
   );
 }

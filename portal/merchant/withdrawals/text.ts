@@ -1,3 +1,4 @@
+import { formatCount } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 
 /** The texts of withdrawals. */
@@ -69,6 +70,15 @@ export const text = catalogue({
     `${amount} ለ${to} ይላካል፣ ወይም መጀመሪያ ይመረመራል።`,
   ],
   confirmed: ['Withdrawal confirmed', 'ወጪው ተረጋግጧል'],
+  confirmAll: (count: number) => [`Confirm ${formatCount(count)} withdrawals`, `${formatCount(count)} ወጪዎችን ያረጋግጡ`],
+  confirmAllQuestion: (count: number, amount: string) => [
+    `${formatCount(count)} withdrawals of ${amount} in all are sent, unless they are under review first.`,
+    `በድምሩ ${amount} የሆኑ ${formatCount(count)} ወጪዎች መጀመሪያ ካልተመረመሩ በስተቀር ይላካሉ።`,
+  ],
+  confirmedOf: (done: number, total: number) => [
+    `${formatCount(done)} of ${formatCount(total)} are confirmed.`,
+    `ከ${formatCount(total)} ውስጥ ${formatCount(done)} ተረጋግጠዋል።`,
+  ],
   decline: ['Decline', 'አይቀበሉት'],
   declineTitle: ['Decline the withdrawal', 'ወጪውን አይቀበሉ'],
   declineHelp: [
