@@ -11,7 +11,7 @@ export const text = catalogue({
   requestId: ['Your reference', 'የእርስዎ ማጣቀሻ'],
   amount: ['Amount', 'መጠን'],
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
-  feeTax: ['Tax on the fee', 'የክፍያው ግብር'],
+  feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
   totalDebit: ['Taken from the balance', 'ከቀሪ ሂሳብ የሚቀነስ'],
   status: ['Status', 'ሁኔታ'],
   requestedAt: ['Requested at', 'የተጠየቀበት ጊዜ'],

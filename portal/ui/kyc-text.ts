@@ -1,4 +1,5 @@
-import type { ApplicationDetails, DocumentKind } from '../../src/merchants/kyc/schema.ts';
+import type { ApplicationDetails, DocumentKind, TimelineKind } from '../../src/merchants/kyc/schema.ts';
+import type { KycStatus } from '../../src/merchants/operations.ts';
 import { catalogue } from './language.ts';
 
 export type FieldName = keyof ApplicationDetails;
@@ -10,6 +11,30 @@ export const text = catalogue({
   place: ['Address and contact', 'አድራሻና ተጠሪ'],
   documents: ['Documents', 'ሰነዶች'],
   choose: ['Choose…', 'ይምረጡ…'],
+});
+
+type Words<Known extends string> = Record<Known, string> & Readonly<Record<string, string>>;
+
+/** The states of an application. */
+export const KYC_STATES: Words<KycStatus> = catalogue({
+  NOT_STARTED: ['Not submitted yet', 'ገና አልቀረበም'],
+  SUBMITTED: ['Submitted', 'ቀርቧል'],
+  UNDER_REVIEW: ['Under review', 'በምርመራ ላይ'],
+  APPROVED: ['Verified', 'ተረጋግጧል'],
+  REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
+  MORE_INFO_NEEDED: ['More information needed', 'ተጨማሪ መረጃ ያስፈልጋል'],
+});
+
+/** The entries of an application's timeline. */
+export const KYC_STEPS: Words<TimelineKind> = catalogue({
+  'application.saved': ['Saved', 'ተቀምጧል'],
+  'document.uploaded': ['Document added', 'ሰነድ ታክሏል'],
+  'application.submitted': ['Submitted', 'ቀርቧል'],
+  'review.started': ['Under review', 'በምርመራ ላይ'],
+  'review.approved': ['Verified', 'ተረጋግጧል'],
+  'review.rejected': ['Rejected', 'ውድቅ ተደርጓል'],
+  'review.more_info_needed': ['More information requested', 'ተጨማሪ መረጃ ተጠይቋል'],
+  'tier.changed': ['Tier changed', 'ደረጃው ተለውጧል'],
 });
 
 export const FIELD_LABELS: Record<FieldName, string> = catalogue({

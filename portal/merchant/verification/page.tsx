@@ -1,10 +1,11 @@
 import type { TimelineKind } from '../../../src/merchants/kyc/schema.ts';
+import { EDITABLE } from '../../../src/merchants/kyc/states.ts';
 import { ApiText } from '../../ui/api-text.tsx';
 import { Note, type Tone } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { BUSINESS_TYPES, FIELD_LABELS, REGIONS, text as fieldText } from '../../ui/kyc-text.ts';
+import { BUSINESS_TYPES, FIELD_LABELS, KYC_STATES, KYC_STEPS, REGIONS, text as fieldText } from '../../ui/kyc-text.ts';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Timeline } from '../../ui/timeline.tsx';
@@ -19,7 +20,6 @@ import { text } from './text.ts';
 const CALM_MS = 30_000;
 /** The sandbox decides after five seconds. */
 const BUSY_MS = 2_000;
-const EDITABLE: readonly Kyc['status'][] = ['NOT_STARTED', 'MORE_INFO_NEEDED', 'REJECTED'];
 
 /** The verification of the business: its state, the form and its documents, and what it opens. */
 export function Verification() {
@@ -85,7 +85,7 @@ function Decision({ kyc: { status, message, submittedAt, decidedAt } }: { kyc: K
   return (
     <div role="status">
       <Note tone={TONES[status]}>
-        <p className="text-base font-semibold">{text[status]}</p>
+        <p className="text-base font-semibold">{KYC_STATES[status]}</p>
         {message !== null && (
           <p className="font-medium">
             {status === 'REJECTED' ? text.rejected : text.moreInfo} <ApiText text={message} />
@@ -139,7 +139,7 @@ function History({ kyc: { timeline } }: { kyc: Kyc }) {
         items={timeline.map(({ at, kind, by, message }, index) => ({
           id: `${index}`,
           at,
-          title: text[kind as TimelineKind],
+          title: KYC_STEPS[kind],
           tone: STEP_TONES[kind as TimelineKind] ?? 'quiet',
           detail: (
             <>

@@ -14,7 +14,7 @@ const HOUR_SECONDS = 3_600;
 
 /** Asks for how long the old secret signs as well, then replaces it. */
 export function RotateDialog({ subscription, onClose, onSecret }: Props & { onSecret: (secret: string) => void }) {
-  const { subscriptionId, previousSecretExpiresAt } = subscription;
+  const { subscriptionId, url, previousSecretExpiresAt } = subscription;
   const rotate = useChange('POST /api/checkout/webhooks/subscriptions/:subscriptionId/rotate');
   const force = previousSecretExpiresAt !== null;
   const confirm = (hours: number): void =>
@@ -24,6 +24,7 @@ export function RotateDialog({ subscription, onClose, onSecret }: Props & { onSe
     );
   return (
     <RotationDialog title={text.rotateTitle} action={text.rotate} change={rotate} onRotate={confirm} onClose={onClose}>
+      <code className="font-mono">{url}</code>
       <p>{text.rotateHelp}</p>
       {force && <Note tone="warn">{text.endsEarlier}</Note>}
     </RotationDialog>

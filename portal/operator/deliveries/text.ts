@@ -3,7 +3,6 @@ import { catalogue } from '../../ui/language.ts';
 /** The texts of deliveries. */
 export const text = catalogue({
   title: ['Webhook deliveries', 'የዌብሁክ መላኪያዎች'],
-  label: ['Deliveries', 'መላኪያዎች'],
   none: ['No delivery matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ መላኪያ የለም።'],
   deadLetter: ['Dead letter', 'ያልደረሰ መልእክት'],
   dismissed: ['Closed without a resend', 'ሳይላክ የተዘጋ'],

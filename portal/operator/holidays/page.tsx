@@ -1,8 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-import { addDays, addisDay } from '../../../src/lib/dates.ts';
+import { addDays } from '../../../src/lib/dates.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { useToday } from '../../ui/days.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { ETHIOPIAN_LOCALE, formatEthiopianDay, formatMonth } from '../../ui/format.ts';
@@ -36,13 +37,12 @@ function yearOf(day: string): number {
   return day < newYear(year) ? year - 1 : year;
 }
 
-const THIS_YEAR = yearOf(addisDay(new Date()));
-
 /** The days on which banks are closed, by the months of an Ethiopian year. */
 export function Holidays() {
   const { year: given }: { year?: string } = useSearch({ strict: false });
   const navigate = useNavigate();
-  const year = Number(given) || THIS_YEAR;
+  const thisYear = yearOf(useToday());
+  const year = Number(given) || thisYear;
   const query = { startDate: newYear(year), endDate: addDays(newYear(year + 1), -1) };
   const holidays = useRead('GET /api/ops/holidays', { query });
   const show = (wanted: number): void => void navigate({ to: '/holidays', search: { year: wanted } as never });

@@ -6,14 +6,14 @@ import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatBirr, formatCount } from '../../ui/format.ts';
-import { BUSINESS_TYPES, DOCUMENT_LABELS, FIELD_LABELS, REGIONS } from '../../ui/kyc-text.ts';
+import { BUSINESS_TYPES, DOCUMENT_LABELS, FIELD_LABELS, KYC_STATES, KYC_STEPS, REGIONS } from '../../ui/kyc-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, History, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type KycDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { STATES, STEPS, text } from './text.ts';
+import { text } from './text.ts';
 
 /** The states in which an application is decided. */
 const UNDECIDED = ['SUBMITTED', 'UNDER_REVIEW'];
@@ -49,7 +49,7 @@ function KycDetail({ kyc }: { kyc: Detail }) {
               rows={{
                 [shared.merchant]: <MerchantLine of={kyc} />,
                 [shared.status]: (
-                  <Badge tone={status === 'APPROVED' ? 'good' : 'info'}>{STATES[status] ?? status}</Badge>
+                  <Badge tone={status === 'APPROVED' ? 'good' : 'info'}>{KYC_STATES[status] ?? status}</Badge>
                 ),
                 [text.submission]: formatCount(submission),
                 [text.tier]: formatCount(tier),
@@ -67,7 +67,7 @@ function KycDetail({ kyc }: { kyc: Detail }) {
           </Section>
         </div>
       </div>
-      <History steps={kyc.timeline} kinds={STEPS} />
+      <History steps={kyc.timeline} kinds={KYC_STEPS} />
     </>
   );
 }

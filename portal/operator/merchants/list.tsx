@@ -1,10 +1,10 @@
 import { Badge } from '../../ui/badge.tsx';
 import { Mono } from '../../ui/copy.tsx';
 import type { Filter } from '../../ui/filter-bar.tsx';
+import { KYC_STATES } from '../../ui/kyc-text.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { STATES } from '../kyc/text.ts';
 import { listPage } from '../list-page.tsx';
 import { useRead, type Merchant } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -21,7 +21,7 @@ const FILTERS: readonly Filter[] = [
       ['SUSPENDED', text.SUSPENDED],
     ],
   },
-  { kind: 'several', name: 'kycStatus', label: text.verification, values: Object.entries(STATES) },
+  { kind: 'several', name: 'kycStatus', label: text.verification, values: Object.entries(KYC_STATES) },
 ];
 
 const COLUMNS: readonly Column<Merchant>[] = [
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Merchant>[] = [
     narrow: 'second',
     cell: ({ status }) => <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>{text[status]}</Badge>,
   },
-  { header: text.verification, cell: ({ kycStatus }) => STATES[kycStatus] ?? kycStatus },
+  { header: text.verification, cell: ({ kycStatus }) => KYC_STATES[kycStatus] },
   { header: shared.merchantId, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
   { header: text.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

@@ -6,8 +6,8 @@ import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
+import { KYC_STATES } from '../../ui/kyc-text.ts';
 import { CommandButton } from '../command-button.tsx';
-import { STATES } from '../kyc/text.ts';
 import { Actions } from '../parts.tsx';
 import { useRead, type MerchantDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -43,7 +43,7 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
           [shared.status]: <Badge tone={status === 'ACTIVE' ? 'good' : 'bad'}>{text[status]}</Badge>,
           [text.verification]: (
             <Link to="/kyc/$id" params={{ id: merchantId }} className="text-brand underline">
-              {STATES[kycStatus] ?? kycStatus}
+              {KYC_STATES[kycStatus]}
             </Link>
           ),
           [text.bankAccount]: (
