@@ -41,7 +41,7 @@ export function ResendProgress({ jobId, onClose }: { jobId: string; onClose?: ()
   if (endedAt !== null && !isEnded) setEnded(true);
   return (
     <div className="flex flex-col gap-2">
-      <progress className="h-2 w-full accent-brand" max={Math.max(matched, 1)} value={sent} aria-label={text.label} />
+      <progress max={Math.max(matched, 1)} value={sent} aria-label={text.label} />
       <p role="status" className="flex flex-wrap gap-x-3">
         <span className="font-semibold">{text[status]}</span>
         <span>{text.sent(sent, matched)}</span>

@@ -165,12 +165,7 @@ function Progress({ missing: { fields, documents, needed } }: { missing: ReturnT
   return (
     <div className="card flex flex-col gap-1.5 p-4">
       <div className="flex flex-wrap items-center gap-3">
-        <progress
-          className="h-2.5 min-w-32 flex-1 accent-brand"
-          max={needed}
-          value={done}
-          aria-label={text.progress(done, needed)}
-        />
+        <progress className="min-w-32 flex-1" max={needed} value={done} aria-label={text.progress(done, needed)} />
         <span className="font-semibold">
           {formatShare(Math.round((done / needed) * 100) / 100)} · {text.progress(done, needed)}
         </span>

@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
@@ -29,37 +30,32 @@ export function ActiveSwitch({ subscription }: { subscription: Subscription }) {
   const change = useChange('PATCH /api/checkout/webhooks/subscriptions/:subscriptionId');
   const resend = useChange('POST /api/checkout/webhooks/events/resend');
   const [question, setQuestion] = useState<Question | null>(null);
-  const [isCounting, setCounting] = useState(false);
-  const [failure, setFailure] = useState<unknown>(null);
-
-  const turn = async (isOn: boolean, isResending = false): Promise<void> => {
-    setQuestion(null);
-    await change.mutateAsync({ params: { subscriptionId }, body: { active: isOn } });
-    if (isResending) await resend.mutateAsync({ body: { status: 'SKIPPED', subscriptionId, ...lastDays(DAYS_BACK) } });
-  };
-  const ask = async (isTurningOn: boolean): Promise<void> => {
-    setCounting(true);
-    const count = await countDeliveries(subscriptionId, isTurningOn ? 'SKIPPED' : 'PENDING,RETRYING');
-    setCounting(false);
-    if (isTurningOn && count === 0) await turn(true);
-    else setQuestion({ isTurningOn, count });
-  };
-  const start = (work: Promise<void>): void => {
-    setFailure(null);
-    work.catch((error: unknown) => {
-      setCounting(false);
-      setFailure(error);
-    });
-  };
+  const turning = useMutation({
+    mutationFn: async ({ isOn, isResending }: { isOn: boolean; isResending: boolean }) => {
+      setQuestion(null);
+      await change.mutateAsync({ params: { subscriptionId }, body: { active: isOn } });
+      if (isResending) {
+        await resend.mutateAsync({ body: { status: 'SKIPPED', subscriptionId, ...lastDays(DAYS_BACK) } });
+      }
+    },
+  });
+  const counting = useMutation({
+    mutationFn: (isTurningOn: boolean) => countDeliveries(subscriptionId, isTurningOn ? 'SKIPPED' : 'PENDING,RETRYING'),
+    onSuccess: (count, isTurningOn) => {
+      if (isTurningOn && count === 0) turning.mutate({ isOn: true, isResending: false });
+      else setQuestion({ isTurningOn, count });
+    },
+  });
+  const failure = counting.error ?? turning.error;
   const jobId = resend.data?.data.jobId;
   return (
     <div className="flex flex-col gap-2">
       <Switch
         label={text.active}
         isOn={active}
-        isBusy={isCounting || change.isPending}
+        isBusy={counting.isPending || turning.isPending}
         whyNot={whyNot('webhooks:write')}
-        onChange={(isOn) => start(ask(isOn))}
+        onChange={(isOn) => counting.mutate(isOn)}
       />
       {jobId !== undefined && <ResendProgress jobId={jobId} />}
       {failure !== null && <Failed error={failure} />}
@@ -67,7 +63,7 @@ export function ActiveSwitch({ subscription }: { subscription: Subscription }) {
         <ActiveQuestion
           {...question}
           onClose={() => setQuestion(null)}
-          onAnswer={(isResending) => start(turn(question.isTurningOn, isResending))}
+          onAnswer={(isResending) => turning.mutate({ isOn: question.isTurningOn, isResending })}
         />
       )}
     </div>

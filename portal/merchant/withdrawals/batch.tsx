@@ -54,7 +54,10 @@ function useQuotes(lines: readonly BatchLine[], enabled: boolean) {
 export function WithdrawalBatch() {
   const [file, setFile] = useState<ChosenFile | null>(null);
   const requests = useRun(request);
-  useBlocker({ shouldBlockFn: () => !confirm(text.leave), disabled: !requests.isRunning });
+  useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && !confirm(text.leave),
+    disabled: !requests.isRunning,
+  });
   const choose = (chosen: ChosenFile): void => {
     requests.forget();
     setFile(chosen);
@@ -184,7 +187,7 @@ function Progress({ requests: { isRunning, done, total, error } }: { requests: R
   if (total === 0) return null;
   return (
     <>
-      <progress className="w-full accent-brand" aria-label={text.title} value={done} max={total} />
+      <progress aria-label={text.title} value={done} max={total} />
       {/* Not read aloud with every line. */}
       {isRunning && <p>{text.progress(done, total)}</p>}
       <p role="status">{!isRunning && (error === null ? text.done : text.stopped(done, total))}</p>
@@ -199,7 +202,7 @@ function Send({ lines, quotes, requests }: QuotedProps & { requests: Requests })
   const wrong = quotes.lines.filter(({ problems }) => problems.length > 0).length;
   const missing = lines.filter((_line, index) => quotes.lines[index]?.withdrawal === undefined);
   if (requests.isRunning) return null;
-  if (missing.length === 0) return <p className="w-full">{text.nothingLeft}</p>;
+  if (missing.length === 0) return requests.total === 0 && <p className="w-full">{text.nothingLeft}</p>;
   return (
     <DialogButton
       kind="primary"

@@ -62,7 +62,7 @@ function ConfirmAllDialog({ withdrawals, onClose }: DialogProps) {
         idOf={({ withdrawalRequestId }) => withdrawalRequestId}
       />
       {total > 0 && <p role="status">{!isRunning && text.confirmedOf(done - failures.size, total)}</p>}
-      {isRunning && <progress className="w-full" aria-label={text.confirm} value={done} max={total} />}
+      {isRunning && <progress aria-label={text.confirm} value={done} max={total} />}
       {error !== null && <Failed error={error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{total > 0 && !isRunning ? kit.close : kit.cancel}</Button>

@@ -144,7 +144,7 @@ function Progress({ jobId, onClose }: { jobId: string; onClose: () => void }) {
   const { matched, sent, delivered, failed, status } = job.data.data;
   return (
     <>
-      <progress aria-label={text.progress} className="w-full accent-brand" max={Math.max(matched, 1)} value={sent} />
+      <progress aria-label={text.progress} max={Math.max(matched, 1)} value={sent} />
       <Facts
         rows={{
           [text.state]: text[status],
