@@ -73,7 +73,7 @@ type Routes = {
   'GET /api/checkout/txns/get_all_txns': TransactionRow[];
   'GET /api/checkout/txns/summary': TransactionSums;
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
-  'POST /api/checkout/sandbox/txns/:transactionId/decision': TransactionWithTimeline;
+  'POST /api/checkout/sandbox/txns/:transactionId/decision': TransactionRow;
   'GET /api/checkout/reports/:reportId': ReportRow;
   'GET /api/checkout/webhooks/events': EventRow[];
   'GET /api/checkout/webhooks/events/:eventId': EventRow;

@@ -4,9 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from './log.ts';
 
 const REPEAT_FAILED_MS = 1_000;
+/** The longest wait for the rest of the process to be prepared. */
+const BEGIN_AFTER_MS = 10_000;
 
 /**
- * Work that is repeated while the process lives. A failed run is repeated after a second, and logged when it fails again.
+ * Work that is repeated while the process lives. A failed run is repeated after a second, and a warning
+ * when it fails again.
  * Long runs end at `stopping`.
  */
 export type PeriodicJob = { name: string; everyMs: number; run: (stopping: AbortSignal) => Promise<unknown> };
@@ -17,17 +20,19 @@ export type PeriodicJobs = { stop: () => Promise<void> };
 export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger, begin?: Promise<void>): PeriodicJobs {
   const stopping = new AbortController();
   const { signal } = stopping;
-  // The pause of each job listens to it.
-  setMaxListeners(periodicJobs.length, signal);
+  // The pause of each job listens to it, and the wait before them.
+  setMaxListeners(periodicJobs.length + 1, signal);
+  // Rejects at once when stopping.
+  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
+  const begun = begin && Promise.race([begin, pause(BEGIN_AFTER_MS)]);
   const running = periodicJobs.map(async ({ name, everyMs, run }) => {
-    // Rejects at once when stopping.
-    const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
     const attempt = async (): Promise<unknown> => run(signal);
-    const attemptAgain = async (): Promise<void> => {
+    const attemptAgain = async (error: unknown): Promise<void> => {
+      log.info({ err: error, job: name }, 'periodic job failed; it is repeated');
       await pause(REPEAT_FAILED_MS);
       if (!signal.aborted) await attempt();
     };
-    await begin;
+    await begun;
     while (!signal.aborted) {
       await attempt()
         .catch(attemptAgain)

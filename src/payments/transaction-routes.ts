@@ -102,23 +102,25 @@ function decisionRoute(deps: TransactionDeps): Route {
     auth: { by: 'key', scope: 'checkout:write' },
     params: schema.TransactionParams,
     body: schema.PayerDecision,
-    responses: { 200: schema.TransactionDetail },
+    responses: { 200: schema.Transaction },
     errors: ['INVALID_STATE'],
     handle: async ({ caller, params, body: { decision } }) => {
       if (caller.environment !== 'sandbox') throw sandboxOnly();
-      const read = async () => findTransaction(deps.db, caller, params.transactionId);
-      const { id } = await read();
+      const { id } = await findTransaction(deps.db, caller, params.transactionId);
       const waiting = (await listAttempts(deps.db, id)).find(({ status }) => !isAttemptOver(status));
       if (!waiting) throw invalidState('No payment waits for its payer: start one on the checkout page.');
       const decided = await deps.findProvider(waiting.channel, 'sandbox')?.decide?.(waiting.id, decision);
-      if (decided === 'not-waiting') {
-        throw invalidState('The provider has no such payment waiting for its payer. Repeat the request in a moment.');
+      if (decided === undefined || decided === 'unknown') {
+        throw serviceUnavailable('The sandbox provider does not respond. Repeat the request.');
       }
-      if (decided !== 'decided') throw serviceUnavailable('The sandbox provider does not respond. Repeat the request.');
-      await deps.checkAttempt(waiting.id, { notifyWorkflow: true });
-      const transaction = await read();
-      const data = await readDetail(deps, caller, transaction);
-      return { message: `Transaction is ${transaction.status}`, data };
+      // An earlier request may have decided, whose response was lost.
+      const { final, attemptStatus } = await deps.checkAttempt(waiting.id, { notifyWorkflow: true });
+      if (!final) throw invalidState('The provider has not accepted the payment yet. Repeat the request in a moment.');
+      if ((attemptStatus === 'DECLINED') !== (decision === 'decline')) {
+        throw invalidState(`The payment was decided before: it is ${attemptStatus}.`);
+      }
+      const transaction = await findTransaction(deps.db, caller, params.transactionId);
+      return { message: `Transaction is ${transaction.status}`, data: presentTransaction(transaction) };
     },
   });
 }

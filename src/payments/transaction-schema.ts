@@ -25,7 +25,7 @@ import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
-import { SANDBOX_DECISIONS } from '../providers/provider.ts';
+import { PAYER_DECISIONS } from '../providers/provider.ts';
 import { ResourceDelivery } from '../webhooks/events/queries.ts';
 import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
@@ -119,7 +119,7 @@ export const TransactionParams = z.strictObject({ transactionId: z.string().max(
 
 /** What the payer does, in the sandbox. */
 export const PayerDecision = z.strictObject({
-  decision: z.enum(SANDBOX_DECISIONS).describe('What the payer does with the request to pay'),
+  decision: z.enum(PAYER_DECISIONS).describe('What the payer does with the request to pay'),
 });
 
 const PaymentFailure = z.object({

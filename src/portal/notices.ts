@@ -114,11 +114,11 @@ function reportFailed({ merchantName, of, startDate, endDate }: Of<'report.faile
     path: '/reports',
     en: {
       subject: `The report of ${en}, ${startDate} to ${endDate}, failed`,
-      text: `The scheduled report of ${en} of ${merchantName} from ${startDate} to ${endDate} could not be generated. The page of reports shows why; request it there again.`,
+      text: `The scheduled report of ${en} of ${merchantName} from ${startDate} to ${endDate} could not be generated. The page of reports shows why, and what to change.`,
     },
     am: {
       subject: `ከ${startDate} እስከ ${endDate} ያለው ${am} ሪፖርት አልተሳካም`,
-      text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው በመርሐ ግብር የታዘዘው ${am} ሪፖርት ሊዘጋጅ አልቻለም። ምክንያቱ በሪፖርቶች ገጽ ላይ ይታያል፤ እዚያ እንደገና ይጠይቁ።`,
+      text: `የ${merchantName} ከ${startDate} እስከ ${endDate} ያለው በመርሐ ግብር የታዘዘው ${am} ሪፖርት ሊዘጋጅ አልቻለም። ምክንያቱና መስተካከል ያለበት በሪፖርቶች ገጽ ላይ ይታያል።`,
     },
   };
 }

@@ -156,9 +156,9 @@ export type MerchantOrder = { merchantId: string; sentAt: Date };
 export type ReadStatement = (day: string, cursor: string | null) => Promise<StatementPage | Unknown>;
 export type AccountStatement = { account: string; statement: ReadStatement };
 
-/** What a payer does with a request to pay. */
-export const SANDBOX_DECISIONS = ['approve', 'decline'] as const;
-export type SandboxDecision = (typeof SANDBOX_DECISIONS)[number];
+/** What a payer does with a request to pay, as it can be sent in the sandbox. */
+export const PAYER_DECISIONS = ['approve', 'decline'] as const;
+export type PayerDecision = (typeof PAYER_DECISIONS)[number];
 
 /** One provider's real wire format over HTTP. Every call ends within its timeout, in an outcome: nothing is thrown for what a provider does. */
 export type Provider = {
@@ -178,7 +178,7 @@ export type Provider = {
   /** Where the provider calls us; the public base URL unless given. */
   callbackBaseUrl?: string | undefined;
   /** Sandbox only: decides on a waiting payment in place of its payer. */
-  decide?: (orderId: string, decision: SandboxDecision) => Promise<'decided' | 'not-waiting' | 'unknown'>;
+  decide?: (orderId: string, decision: PayerDecision) => Promise<'decided' | 'not-waiting' | 'unknown'>;
   /** Of payments and payouts alike. */
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** The response that acknowledges a callback, so that it is not repeated. */

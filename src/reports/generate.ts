@@ -146,7 +146,10 @@ export async function giveUpReport(deps: FailDeps, id: string): Promise<ReportSt
   return (await readReport(deps.db, id)).status;
 }
 
-/** Ends a report as FAILED with its reason, and mails the recipients of its schedule. Changes nothing when it is complete or was claimed by another run. */
+/**
+ * Ends a report as FAILED with its reason, and mails the recipients of its schedule. Changes nothing when it is complete
+ * or was claimed by another run.
+ */
 async function failReport(
   { runInTransaction, clock }: FailDeps,
   match: { id: string; runId?: string },

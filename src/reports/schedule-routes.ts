@@ -17,7 +17,7 @@ import {
   setScheduleActive,
   type ScheduleRow,
 } from './schedules.ts';
-import { FORMAT, interval } from './schema.ts';
+import { FORMAT_DESCRIPTION, interval } from './schema.ts';
 import { REPORT_FORMATS, REPORT_KINDS } from './states.ts';
 
 const RECIPIENTS_MAX = 20;
@@ -31,7 +31,7 @@ const userId = z.string().min(1).max(64);
 const NewSchedule = z.strictObject({
   kind: Kind,
   period: interval,
-  format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT),
+  format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT_DESCRIPTION),
   recipients: z
     .array(userId)
     .min(1)

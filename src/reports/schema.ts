@@ -22,7 +22,8 @@ const days = {
 };
 const day = z.string().meta({ format: 'date' });
 
-export const FORMAT = 'PDF is the statement of each settlement, and of other kinds a table of the main columns';
+export const FORMAT_DESCRIPTION =
+  'PDF is the statement of each settlement, and of other kinds a table of the main columns';
 export const interval = z
   .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
   .describe('Weeks start on Monday; Pagumen is a part of Nehase');
@@ -39,7 +40,7 @@ export const NewReport = z
     }),
     channel: z.enum(CHANNELS).optional(),
     ...TransactionNarrowing.shape,
-    format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT),
+    format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT_DESCRIPTION),
   })
   .transform(({ status, channel = null, ...given }, context) => {
     const { transactionThrough, type, held, late, search, minAmount, maxAmount, ...requested } = given;

@@ -12,14 +12,12 @@ import { lateCreditIssue, markCredited, markFailed, markReturned } from './bank-
 import type { BankFileReport } from './schema.ts';
 import { settlementAudit, type SettlementActor, type TransitionResult } from './transition.ts';
 
-type BankFile = {
-  operatorId: string;
-  requestId: string;
-  text: string;
-  /** Books nothing, and reports what each line would do if it were the only one. */
+type Deps = {
+  runInTransaction: RunInTransaction;
+  clock: Clock;
+  /** Books nothing, and reports what the file would do. */
   isPreview?: boolean;
 };
-type Deps = { runInTransaction: RunInTransaction; clock: Clock };
 
 const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
 /** Optional: what the bank has credited, which must be the settlement's amount. */
@@ -66,15 +64,17 @@ type Line = z.output<typeof Line>;
  * Throws VALIDATION_ERROR when the text is no such file; nothing is booked then.
  */
 export async function importBankFile(
-  { runInTransaction, clock }: Deps,
-  { operatorId, requestId, text, isPreview = false }: BankFile,
+  { runInTransaction, clock, isPreview = false }: Deps,
+  { operatorId, requestId, text }: { operatorId: string; requestId: string; text: string },
 ): Promise<BankFileReport> {
+  const previewed = new Map<string, number>();
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
   for (const csv of readLines(text)) {
     const { record, info } = csv;
     const wrong = { line: info.lines, settlementId: record['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null };
     try {
       const line = parseLine(csv);
+      if (isPreview) rejectRepeated(line, info.lines, previewed);
       const book = async (tx: UnitOfWork): Promise<TransitionResult> => {
         const at = clock();
         const updated = await apply(tx, line, { operatorId, at });
@@ -126,6 +126,20 @@ function parseLine({ record, info }: CsvLine): Line {
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   throw new AppError('VALIDATION_ERROR', issues.join('; '));
+}
+
+/** Throws VALIDATION_ERROR for what an earlier line of the preview would already have booked. */
+function rejectRepeated(
+  { settlementId: id, bankReference: reference }: Line,
+  line: number,
+  earlier: Map<string, number>,
+) {
+  const names = reference === undefined ? [id] : [id, `bankReference ${reference}`];
+  for (const name of names) {
+    const before = earlier.get(name);
+    if (before !== undefined) throw new AppError('VALIDATION_ERROR', `${name} is in line ${before} already`);
+    earlier.set(name, line);
+  }
 }
 
 /** The lines below the heading, as values by column. Throws VALIDATION_ERROR for malformed CSV or another heading. */

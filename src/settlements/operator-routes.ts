@@ -225,6 +225,12 @@ const BANK_FILE = {
 } as const;
 
 function bankFileRoutes(deps: Deps): Route[] {
+  const importFile = async (bytes: Buffer, by: { operatorId: string; requestId: string }, isPreview = false) => {
+    const data = await importBankFile({ ...deps, isPreview }, { ...by, text: bytes.toString('utf8') });
+    const { applied, already, wrong } = data;
+    const booked = `${applied.length} ${isPreview ? 'would be booked' : 'booked'}`;
+    return { message: `${booked}, ${already.length} were so before, ${wrong.length} are wrong`, data };
+  };
   return [
     readRoute('POST /api/ops/settlements/bank-file', {
       ...BANK_FILE,
@@ -233,26 +239,16 @@ function bankFileRoutes(deps: Deps): Route[] {
       summary: "Import the bank's results from a CSV file: settlementId,result,bankReference,date,reason",
       description:
         "result is credited (with bankReference and date; an amount, if there is the column, must be the settlement's), failed (with reason), or returned: credited and sent back later (with the bankReference of the return, and reason). Each line is booked by itself: an error in one does not affect the others. Importing the same file again changes nothing.",
-      handle: async ({ caller: { operatorId }, requestId, body }) => {
-        const data = await importBankFile(deps, { operatorId, requestId, text: body.bytes.toString('utf8') });
-        const { applied, already, wrong } = data;
-        const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
-        return { message, data };
-      },
+      handle: async ({ caller: { operatorId }, requestId, body }) => importFile(body.bytes, { operatorId, requestId }),
     }),
     readRoute('POST /api/ops/settlements/bank-file/preview', {
       ...BANK_FILE,
       operationId: 'opsPreviewBankFile',
       cli: { name: 'settlements preview-bank-file' },
       summary: "What importing the bank's file would do, line by line; nothing is booked",
-      description: 'Each line as if it were the only one.',
-      handle: async ({ caller: { operatorId }, requestId, body }) => {
-        const file = { operatorId, requestId, text: body.bytes.toString('utf8'), isPreview: true };
-        const data = await importBankFile(deps, file);
-        const { applied, already, wrong } = data;
-        const message = `${applied.length} would be booked, ${already.length} were so before, ${wrong.length} are wrong`;
-        return { message, data };
-      },
+      description: 'A settlement or reference that is in the file twice is wrong in its second line.',
+      handle: async ({ caller: { operatorId }, requestId, body }) =>
+        importFile(body.bytes, { operatorId, requestId }, true),
     }),
   ];
 }

@@ -220,6 +220,12 @@ describe("the bank's result file", () => {
     ].join('\n');
     const previewed = await upload(text, '/preview');
     expect(previewed.body.message).toBe('2 would be booked, 0 were so before, 1 are wrong');
+    const twice = await upload(`${text}\n${paid},credited,FT-9,${addisDay(new Date())},`, '/preview');
+    expect(twice.body.data.wrong).toContainEqual({
+      line: 5,
+      settlementId: paid,
+      issue: `${paid} is in line 2 already`,
+    });
     expect(await backOffice.audited(paid)).toEqual(['settlement.approve', 'settlement.sent']);
     const { status, body } = await upload(text);
     expect(body.data).toEqual(previewed.body.data);

@@ -152,10 +152,10 @@ describe('the console of operators', () => {
       mimeType: 'text/csv',
       buffer: Buffer.from(lines),
     });
-    await page.waitForSelector('dialog >> text=Lines that will be booked: 1');
+    await page.waitForSelector('dialog >> text=1 will be booked, 0 were booked before, 1 are wrong.');
     await page.waitForSelector('dialog tbody tr:has-text("3") >> text=Settlement not found');
     await page.getByRole('button', { name: 'Book these lines' }).dblclick();
-    await page.waitForSelector('dialog >> text=Lines booked: 1');
+    await page.waitForSelector('dialog >> text=1 are booked, 0 were booked before, 1 are wrong.');
     expect((await readSettlement(console.db, id)).status).toBe('COMPLETED');
     expect(problems).toEqual([]);
     await close();

@@ -143,6 +143,31 @@ describe('journeys through the portal', () => {
     await close();
   });
 
+  test('a panel that is moved on with j never shows the payment page of the transaction before', async () => {
+    const { page, close } = await portal.open('/test/transactions?search=WAITS-', {
+      role: 'owner',
+      viewport: WIDTHS[1],
+    });
+    for (const checkoutOrderNo of ['WAITS-1', 'WAITS-2']) {
+      await page.evaluate(
+        (body) => {
+          const headers = { 'content-type': 'application/json', 'x-meskot-environment': 'sandbox' };
+          return fetch('/api/checkout/sessions', { method: 'POST', headers, body });
+        },
+        JSON.stringify({ checkoutOrderNo, amount: 10, currency: 'ETB' }),
+      );
+    }
+    await page.reload();
+    await page.click('tbody a:text-is("WAITS-2")');
+    const before = await page.locator('dialog pre').innerText();
+    await page.route('**/api/checkout/sessions/*', () => {});
+    await page.keyboard.press('j');
+    await page.waitForSelector('dialog h2:text-is("WAITS-1")');
+    await page.waitForSelector('dialog >> text=Session created');
+    expect(await page.locator('dialog').innerText()).not.toContain(before);
+    await close();
+  });
+
   test('the signature helper names the mistake', async () => {
     const { page, problems, close } = await portal.open('/test/events/signature');
     await page.fill('textarea', '{"event":"payment.succeeded"}');

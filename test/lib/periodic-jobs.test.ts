@@ -33,7 +33,7 @@ test('stopping ends the pause before the second run', async () => {
     [{ name: 'sweep', everyMs: 10, run: async () => Promise.reject(new Error(`${++count}`)) }],
     log,
   );
-  await sleep(50);
+  while (count === 0) await sleep(10);
   await jobs.stop();
   expect(count).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { listAttempts } from '../../src/payments/queries.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
@@ -43,7 +44,7 @@ describe('a payment of the sandbox that waits for its payer', () => {
     await pay(sessionId, channel);
     const { status, body } = await decide(transactionId, 'approve');
     expect([status, body.message]).toEqual([200, 'Transaction is SUCCESS']);
-    expect(body.data).toMatchObject({ status: 'SUCCESS', attempts: [{ status: 'SUCCEEDED' }] });
+    expect(body.data.status).toBe('SUCCESS');
     const { events } = await stateOfSession(database.db, sessionId);
     expect(events).toEqual(['checkout.completed', 'payment.created', 'payment.succeeded']);
   });
@@ -55,6 +56,29 @@ describe('a payment of the sandbox that waits for its payer', () => {
     const { body } = await decide(transactionId, 'decline');
     expect(body.data).toMatchObject({ status: 'FAILED', failure: { code: 'DECLINED' } });
     expect((await decide(transactionId, 'approve')).body.error.code).toBe('INVALID_STATE');
+  });
+
+  test('was approved by an earlier request whose response was lost', async () => {
+    const { sessionId, transactionId } = await buildSession(fixture, scope);
+    await pay(sessionId, 'CBE_BIRR');
+    const [attempt] = await listAttempts(database.db, transactionId);
+    await fixture.findProvider('CBE_BIRR', 'sandbox')?.decide?.(attempt?.id ?? '', 'approve');
+    const declined = await decide(transactionId, 'decline');
+    expect(declined.body.message).toBe('The payment was decided before: it is SUCCEEDED.');
+    expect((await decide(transactionId, 'approve')).body.error.code).toBe('INVALID_STATE');
+  });
+
+  test('is decided at the simulator by JSON with a known decision only', async () => {
+    const { sessionId, transactionId } = await buildSession(fixture, scope);
+    await pay(sessionId, 'CBE_BIRR');
+    const [attempt] = await listAttempts(database.db, transactionId);
+    const send = async (body: string, type: string) => {
+      const url = `${simulator.url}/cbebirr/orders/${attempt?.id}/decision`;
+      return (await fetch(url, { method: 'POST', headers: { 'content-type': type }, body })).status;
+    };
+    expect(await send('decision=approve', 'application/x-www-form-urlencoded')).toBe(400);
+    expect(await send('{"decision":"constructor"}', 'application/json')).toBe(400);
+    expect((await simulator.orderOf(attempt?.id ?? ''))?.state).toBe('WAITING');
   });
 
   test('is decided in one of two ways, and not with a live key', async () => {

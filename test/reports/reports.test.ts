@@ -116,7 +116,7 @@ test('a request for more rows than its format takes is rejected, and rows are co
   const { status, body } = await reports.request(scope, { ...requested, format: 'PDF' });
   expect([status, body.message]).toEqual([
     400,
-    'format PDF takes at most 500 rows, and there are more: request a shorter period',
+    'format PDF takes at most 500 rows, and there are more: request a shorter period, or CSV or XLSX',
   ]);
   expect((await reports.request(scope, requested)).body.data.rowsTotal).toBe(more + 1);
   for (const { count } of Object.values(SOURCES)) {

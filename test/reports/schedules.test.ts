@@ -228,7 +228,7 @@ describe('the mail of a scheduled report', () => {
     expect(mail?.notice).toMatchObject(facts);
   });
 
-  test('says that the report failed where it did', async () => {
+  test('goes to each recipient when the report has failed', async () => {
     const { id } = await schedule();
     moveTo('2026-03-03');
     await requestDueReports(fixture);

@@ -12,6 +12,8 @@ export const text = catalogue({
     'The payment waits for its customer. In test you can decide now, without the phone.',
     'ክፍያው ደንበኛውን እየጠበቀ ነው። በሙከራ ያለ ስልክ አሁኑኑ መወሰን ይችላሉ።',
   ],
+  approved: ['The payment is approved.', 'ክፍያው ጸድቋል።'],
+  declined: ['The payment is declined.', 'ክፍያው ውድቅ ሆኗል።'],
   approveNow: ['Approve now', 'አሁን ያጽድቁ'],
   declineNow: ['Decline now', 'አሁን ውድቅ ያድርጉ'],
   customer: ['Customer', 'ደንበኛ'],

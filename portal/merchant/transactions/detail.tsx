@@ -32,7 +32,7 @@ export function TransactionDrawer({ transactionId, onClose }: { transactionId: s
     <Drawer title={query.data?.data.checkoutOrderNo ?? '…'} onClose={onClose}>
       <Loaded query={query}>
         {({ data }) => (
-          <Detail transaction={data}>
+          <Detail key={data.transactionId} transaction={data}>
             <Link to="/transactions/$transactionId" params={{ transactionId }} className={buttonStyle()}>
               {text.asPage}
             </Link>
@@ -52,7 +52,7 @@ export function TransactionPage() {
       <div className="card flex max-w-3xl flex-col gap-5 p-4 sm:p-6">
         <Loaded query={query}>
           {({ data }) => (
-            <Detail transaction={data}>
+            <Detail key={data.transactionId} transaction={data}>
               <Link to="/transactions" className={buttonStyle()}>
                 {text.back}
               </Link>
@@ -120,10 +120,13 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
 function PayerDecision({ transaction: { transactionId, attempts } }: { transaction: TransactionWithTimeline }) {
   const { whyNot } = useMember();
   const change = useChange('POST /api/checkout/sandbox/txns/:transactionId/decision');
-  const isWaiting = attempts.some(({ status }) => status === 'CREATED' || status === 'PENDING');
+  const isWaiting = attempts.some(({ status }) => status === 'PENDING');
   if (environment !== 'sandbox' || !isWaiting) return null;
   const decide = (decision: 'approve' | 'decline') => () =>
-    change.mutate({ params: { transactionId }, body: { decision } });
+    change.mutate(
+      { params: { transactionId }, body: { decision } },
+      { onSuccess: () => toast(decision === 'approve' ? text.approved : text.declined) },
+    );
   const button = { isBusy: change.isPending, whyNot: whyNot('checkout:write') };
   return (
     <Section title={text.payerDecision}>

@@ -19,12 +19,15 @@ const text = catalogue({
     'settlementId፣ result (credited፣ failed ወይም returned)፣ bankReference፣ date እና reason ዓምዶች ያሉት CSV። እያንዳንዱ መስመር ለብቻው ይመዘገባል፤ ከዚህ በፊት የተመዘገበ መስመር ምንም አይለውጥም።',
   ],
   choose: ['Choose the file', 'ፋይሉን ይምረጡ'],
-  preview: (lines: number) => [
-    `Lines that will be booked: ${formatCount(lines)}`,
-    `የሚመዘገቡ መስመሮች፦ ${formatCount(lines)}`,
+  preview: (applied: number, already: number, wrong: number) => [
+    `${formatCount(applied)} will be booked, ${formatCount(already)} were booked before, ${formatCount(wrong)} are wrong.`,
+    `${formatCount(applied)} ይመዘገባሉ፣ ${formatCount(already)} ከዚህ በፊት ተመዝግበዋል፣ ${formatCount(wrong)} ስህተት አለባቸው።`,
   ],
   book: ['Book these lines', 'እነዚህን መስመሮች ይመዝግቡ'],
-  booked: (lines: number) => [`Lines booked: ${formatCount(lines)}`, `የተመዘገቡ መስመሮች፦ ${formatCount(lines)}`],
+  booked: (applied: number, already: number, wrong: number) => [
+    `${formatCount(applied)} are booked, ${formatCount(already)} were booked before, ${formatCount(wrong)} are wrong.`,
+    `${formatCount(applied)} ተመዝግበዋል፣ ${formatCount(already)} ከዚህ በፊት ተመዝግበዋል፣ ${formatCount(wrong)} ስህተት አለባቸው።`,
+  ],
   line: ['Line', 'መስመር'],
   settlement: ['Settlement', 'ዝውውር'],
   what: ['Result', 'ውጤት'],
@@ -34,7 +37,7 @@ const text = catalogue({
 type Line = { line: number; settlementId: string | null; what: ReactNode };
 
 const COLUMNS: readonly Column<Line>[] = [
-  { header: text.line, cell: ({ line }) => formatCount(line) },
+  { header: text.line, cell: ({ line }) => String(line) },
   { header: text.settlement, cell: ({ settlementId }) => settlementId },
   { header: text.what, cell: ({ what }) => what },
 ];
@@ -53,8 +56,7 @@ function BankFileDialog({ onClose }: { onClose: () => void }) {
   const [content, setContent] = useState<File | null>(null);
   const preview = useChange('POST /api/ops/settlements/bank-file/preview');
   const book = useChange('POST /api/ops/settlements/bank-file');
-  const choose = async (file: File | undefined): Promise<void> => {
-    if (!file) return;
+  const choose = async (file: File): Promise<void> => {
     // Whatever the machine thinks of the name, the API takes CSV.
     const chosen = new File([await file.text()], file.name, { type: 'text/csv' });
     setContent(chosen);
@@ -67,12 +69,22 @@ function BankFileDialog({ onClose }: { onClose: () => void }) {
       {!book.data && (
         <label className="flex flex-col gap-1 font-medium">
           {text.choose}
-          <input type="file" accept=".csv,text/csv" onChange={({ target }) => void choose(target.files?.[0])} />
+          <input
+            type="file"
+            accept=".csv,text/csv"
+            disabled={book.isPending}
+            onChange={({ target }) => {
+              const [file] = target.files ?? [];
+              if (file) void choose(file);
+              // The same file can be chosen again, once it was corrected.
+              target.value = '';
+            }}
+          />
         </label>
       )}
       {preview.error && <Failed error={preview.error} />}
-      {!book.data && previewed && <Report title={text.preview(previewed.applied.length)} report={previewed} />}
-      {book.data && <Report title={text.booked(book.data.data.applied.length)} report={book.data.data} />}
+      {!book.data && previewed && <Report counts={text.preview} report={previewed} />}
+      {book.data && <Report counts={text.booked} report={book.data.data} />}
       {book.error && <Failed error={book.error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{book.data ? kit.close : kit.cancel}</Button>
@@ -91,16 +103,30 @@ function BankFileDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
+const WrongLine = ({ issue }: { issue: string }) => (
+  <span className="text-bad">
+    <ApiText text={issue} />
+  </span>
+);
+
+type ReportProps = {
+  counts: (applied: number, already: number, wrong: number) => string;
+  report: BankFileReport;
+};
+
 /** What each line does, or has done. */
-function Report({ title, report: { applied, already, wrong } }: { title: string; report: BankFileReport }) {
+function Report({ counts, report: { applied, already, wrong } }: ReportProps) {
+  const title = counts(applied.length, already.length, wrong.length);
   const lines: Line[] = [
     ...applied.map(({ result, ...line }) => ({ ...line, what: result })),
     ...already.map(({ result, ...line }) => ({ ...line, what: `${result} (${text.already})` })),
-    ...wrong.map(({ issue, ...line }) => ({ ...line, what: <ApiText text={issue} /> })),
+    ...wrong.map(({ issue, ...line }) => ({ ...line, what: <WrongLine issue={issue} /> })),
   ];
   return (
     <>
-      <p className="font-medium">{title}</p>
+      <p role="status" className="font-medium">
+        {title}
+      </p>
       <List
         label={title}
         columns={COLUMNS}

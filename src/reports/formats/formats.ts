@@ -41,7 +41,7 @@ export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
     // Loading the fonts takes half a second.
     immediateRowsMax: 0,
     // Writing them blocks the event loop for a tenth of a second.
-    pageRows: 250,
+    pageRows: 100,
     render: renderPdf,
   },
 };
@@ -64,6 +64,6 @@ export function ensureRowsBelowMax(report: Pick<ReportRow, 'kind' | 'format'>, c
   const { format } = report;
   const { rowsMax } = formatOf(report);
   if (count <= rowsMax) return;
-  const issue = `${format} takes at most ${rowsMax} rows, and there are more: request a shorter period`;
+  const issue = `${format} takes at most ${rowsMax} rows, and there are more: request a shorter period${format === 'PDF' ? ', or CSV or XLSX' : ''}`;
   throw invalid('format', issue);
 }

@@ -43,6 +43,11 @@ export function amountText(santim: Santim): string {
   return AMOUNT.format(toBirr(santim));
 }
 
+/** "Withdrawal reserved" */
+export function typeText(type: string): string {
+  return `${type.charAt(0)}${type.slice(1).toLowerCase().replaceAll('_', ' ')}`;
+}
+
 type Run = { text: string; font: string; width: number };
 
 function runsOf(document: PDFKit.PDFDocument, text: string, { size = SIZE, isBold = false }: TextStyle): Run[] {

@@ -4,7 +4,7 @@ import { invalid } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
 import { timeText } from '../sources/columns.ts';
 import type { Statement, StatementAccount } from '../sources/statement.ts';
-import { amountText, INK, LEFT, LINE_HEIGHT, RIGHT, type PdfPage, type TextStyle } from './pdf-page.ts';
+import { amountText, INK, LEFT, LINE_HEIGHT, RIGHT, typeText, type PdfPage, type TextStyle } from './pdf-page.ts';
 import type { Rendering } from './rendering.ts';
 
 /** Movements in one file: a thousand pages, written in 15 seconds. */
@@ -30,6 +30,9 @@ export async function* writeStatements(
       yield* writeStatement(page, statement);
     }
   }
+  if (count > 0) return;
+  page.turn();
+  page.write('There are no settlements of these days and status.', LEFT, { size: 10 });
 }
 
 /** The facts of a settlement, in two columns. */
@@ -174,8 +177,3 @@ function writeBalanceLine(page: PdfPage, label: string, santim: Santim): void {
 }
 
 const addisText = (instant: Date): string => timeText(inAddis(instant));
-
-/** "Withdrawal reserved" */
-function typeText(type: string): string {
-  return `${type.charAt(0)}${type.slice(1).toLowerCase().replaceAll('_', ' ')}`;
-}

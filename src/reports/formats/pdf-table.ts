@@ -1,6 +1,6 @@
 import { headingOf, type Cell, type ColumnHead } from '../sources/columns.ts';
 import type { ReportKind } from '../states.ts';
-import { amountText, INK, LEFT, LINE_HEIGHT, RIGHT, type PdfPage } from './pdf-page.ts';
+import { amountText, INK, LEFT, LINE_HEIGHT, RIGHT, typeText, type PdfPage } from './pdf-page.ts';
 import type { Rendering } from './rendering.ts';
 
 /** The columns that fit a page, and their widths in points: 511 together. The other formats have all columns. */
@@ -28,15 +28,16 @@ const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Reco
 /** Between two columns. */
 const GAP = 6;
 
-type TableColumn = { heading: string; index: number; x: number; width: number; isAmount: boolean };
+type TableColumn = { key: string; heading: string; index: number; x: number; width: number; isAmount: boolean };
 
 /** A table of the report's rows below their sums. Yields after each page of rows that was read. */
 export async function* writeTable(page: PdfPage, rendering: Rendering): AsyncGenerator<void> {
   const { report, columns, pages, sums } = rendering;
-  if (report.kind === 'settlements' || sums.count === 0) return;
+  if (report.kind === 'settlements') throw new Error('settlements are written as statements');
   const table = layOut(columns, COLUMNS[report.kind], sums.totals);
   page.turn();
   writeSums(page, rendering);
+  if (sums.count === 0) return page.write('There are none of these days and filters.', LEFT, { size: 10 });
   writeHeadings(page, table);
   for await (const rows of pages) {
     for (const cells of rows) writeRow(page, table, cells);
@@ -52,8 +53,11 @@ function layOut(
   let x = LEFT;
   return Object.entries(widths).map(([key, width]) => {
     const index = columns.findIndex((column) => column.key === key);
-    const heading = (columns[index]?.heading ?? '').replace(' (Addis Ababa, UTC+3)', '');
-    const column = { heading, index, x, width: width - GAP, isAmount: key in totals || key === 'balanceAfter' };
+    const found = columns[index];
+    if (!found) throw new Error(`the report has no column ${key}`);
+    const heading = found.heading.replace(' (Addis Ababa, UTC+3)', '');
+    const isAmount = key in totals || key === 'balanceAfter';
+    const column = { key, heading, index, x, width: width - GAP, isAmount };
     x += width;
     return column;
   });
@@ -86,7 +90,10 @@ function writeHeadings(page: PdfPage, table: readonly TableColumn[]): void {
 }
 
 function writeRow(page: PdfPage, table: readonly TableColumn[], cells: readonly Cell[]): void {
-  const texts = table.map(({ index, width }) => page.wrap(textOf(cells[index] ?? null), width));
+  const texts = table.map(({ key, index, width }) => {
+    const text = textOf(cells[index] ?? null);
+    return page.wrap(key === 'type' ? typeText(text) : text, width);
+  });
   const lines = Math.max(...texts.map(({ length }) => length));
   if (page.needs(lines * LINE_HEIGHT)) writeHeadings(page, table);
   for (let line = 0; line < lines; line += 1) {

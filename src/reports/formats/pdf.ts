@@ -15,7 +15,7 @@ const TITLES: Readonly<Record<ReportKind, string>> = {
 
 /** Statements of settlements, or a table of other rows, in Latin and Ethiopic letters. */
 export async function* renderPdf(rendering: Rendering): AsyncGenerator<Uint8Array> {
-  const { report, sums } = rendering;
+  const { report } = rendering;
   // Loading takes half a second: only processes that write a PDF load it.
   const { default: PDFDocument } = await import('pdfkit');
   const info = { Title: `${TITLES[report.kind]} ${report.startDate} to ${report.endDate}`, Subject: report.id };
@@ -25,16 +25,6 @@ export async function* renderPdf(rendering: Rendering): AsyncGenerator<Uint8Arra
     header: () => writeHeader(page, rendering, subject),
     footer: (number) => writeFooter(page, rendering, number),
   });
-  if (sums.count === 0) {
-    page.turn();
-    page.write(
-      `There are no ${report.kind === 'balance' ? 'movements' : report.kind} of these days and filters.`,
-      LEFT,
-      {
-        size: 10,
-      },
-    );
-  }
   const written =
     report.kind === 'settlements'
       ? writeStatements(page, rendering, (text) => (subject = text))

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 
 import { parseBirr } from '../../lib/money.ts';
@@ -23,6 +23,8 @@ export type ProtocolDeps = {
   count: (request: string) => void;
   /** Where customers' browsers reach this server by a public name; null without one. */
   publicUrl: string | null;
+  /** In the sandbox: not where it stands for live providers. */
+  decidesForPayers: boolean;
 };
 
 export type Context = ParameterizedContext;
@@ -66,10 +68,30 @@ export type Protocol = {
   callback: (order: Order, callback: Callback) => Fields;
 };
 
-const DECISIONS: Readonly<Record<string, Pick<Transition, 'state' | 'failure'>>> = {
-  approve: { state: 'PAID', failure: null },
-  decline: { state: 'DECLINED', failure: 'REFUSED_BY_PROVIDER' },
-};
+type Decided = Pick<Transition, 'state' | 'failure'>;
+
+const DECISIONS = new Map<string, Decided>([
+  ['approve', { state: 'PAID', failure: null }],
+  ['decline', { state: 'DECLINED', failure: 'REFUSED_BY_PROVIDER' }],
+]);
+
+/**
+ * A decision in place of the payer, which Meskot sends for developers of merchants. It takes no key: who knows an order's
+ * id can decide about it. JSON only, which pages of other sites cannot send.
+ */
+function decideRoute(orders: OrderStore, channel: SimulatedChannel): Middleware {
+  return async (ctx) => {
+    const decision = DECISIONS.get(text(bodyOf(ctx), 'decision'));
+    if (!ctx.is('application/json') || !decision) {
+      return respond(ctx, 400, { problems: ['must be JSON, {"decision":"approve"} or {"decision":"decline"}'] });
+    }
+    const orderId = String((ctx as RouterContext).params['orderId']);
+    const order = orders.find({ direction: 'payment', channel, orderId });
+    if (order?.state !== 'WAITING') return respond(ctx, 409, { problems: ['no such order waits for its payer'] });
+    await orders.decide(order, { ...decision, atMs: orders.nowMs() });
+    respond(ctx, 200, { state: order.state });
+  };
+}
 
 type Field = (name: FieldName) => string;
 
@@ -77,7 +99,7 @@ type Field = (name: FieldName) => string;
 type Handle = (request: { content: Fields; field: Field }) => Promise<Fields | Outage>;
 
 /** The endpoints of a provider: payments, payouts and the statement of a day. */
-export function protocolRoutes({ orders, faults, count }: ProtocolDeps, protocol: Protocol): Router {
+export function protocolRoutes({ orders, faults, count, decidesForPayers }: ProtocolDeps, protocol: Protocol): Router {
   const { channel, codes, names, contentOf = (body) => body } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
@@ -119,14 +141,7 @@ export function protocolRoutes({ orders, faults, count }: ProtocolDeps, protocol
       return report(order);
     });
 
-  // What a payer decides; the order's id suffices, as that of the pay page does.
-  routes.post('/orders/:orderId/decision', async (ctx) => {
-    const order = orders.find({ direction: 'payment', channel, orderId: String(ctx.params['orderId']) });
-    const decision = DECISIONS[text(bodyOf(ctx), 'decision')];
-    if (order?.state !== 'WAITING' || !decision) return respond(ctx, 409, { problems: ['no such order is waiting'] });
-    await orders.decide(order, { ...decision, atMs: orders.nowMs() });
-    respond(ctx, 200, { state: order.state });
-  });
+  if (decidesForPayers) routes.post('/orders/:orderId/decision', decideRoute(orders, channel));
   place('initiate', 'payment');
   place('payout', 'payout');
   query('query', 'payment');

@@ -80,6 +80,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     faults,
     count: (request) => void counts.set(request, (counts.get(request) ?? 0) + 1),
     publicUrl: options.simulatorPublicUrl ?? null,
+    decidesForPayers: options.accounts === undefined,
   };
   const { TELEBIRR, CBE_BIRR, AWASH } = options.accounts ?? SANDBOX_ACCOUNTS;
   const all = [createTelebirr(deps, TELEBIRR), createCbeBirr('CBE_BIRR', CBE_BIRR), createCbeBirr('AWASH', AWASH)];
