@@ -10,8 +10,10 @@ import type { AuditEntry as AuditEntrySchema } from './operator-schema.ts';
 import type { Action } from './permissions.ts';
 import type { Actor } from './separation-of-duties.ts';
 
-/** A change that an operator makes: the transaction, the operator, the key if there is one, the request, the time. */
-/** `proposedBy`: the operator who has proposed what this one confirms. */
+/**
+ * A change that an operator makes: the transaction, the operator, the key if there is one, the request, the time.
+ * `proposedBy`: the operator who has proposed what this one confirms.
+ */
 export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date; proposedBy?: string };
 
 export type AuditEntry = {

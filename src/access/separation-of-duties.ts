@@ -60,8 +60,8 @@ export async function requireAnotherMember(
 
 /**
  * Throws INVALID_STATE in live where the operator has prepared the thing to decide, also as a user of the merchant with the
- * same e-mail address, is the person behind the key that did, or has invited the user who did. In the sandbox one person may do both, and a notice points
- * that out.
+ * same e-mail address, is the person behind the key that did, or has invited the user who did. In the sandbox one person
+ * may do both, and a notice points that out.
  */
 export async function requireAnotherPerson(
   db: Queryable,

@@ -65,7 +65,7 @@ function ConfirmAllDialog({ withdrawals, onClose }: DialogProps) {
       {isRunning && <progress aria-label={text.confirm} value={done} max={total} />}
       {error !== null && <Failed error={error} />}
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{total > 0 && !isRunning ? kit.close : kit.cancel}</Button>
+        <Button onClick={onClose}>{isRunning ? text.stop : total > 0 ? kit.close : kit.cancel}</Button>
         {total === 0 && (
           <Button kind="primary" onClick={() => run.start(withdrawals)}>
             {text.confirmAll(withdrawals.length)}

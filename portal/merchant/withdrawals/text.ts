@@ -75,6 +75,7 @@ export const text = catalogue({
     `${formatCount(count)} withdrawals of ${amount} in all are sent, unless they are under review first.`,
     `በድምሩ ${amount} የሆኑ ${formatCount(count)} ወጪዎች መጀመሪያ ካልተመረመሩ በስተቀር ይላካሉ።`,
   ],
+  stop: ['Stop', 'ያቁሙ'],
   confirmedOf: (done: number, total: number) => [
     `${formatCount(done)} of ${formatCount(total)} are confirmed.`,
     `ከ${formatCount(total)} ውስጥ ${formatCount(done)} ተረጋግጠዋል።`,
