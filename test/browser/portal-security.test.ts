@@ -107,6 +107,7 @@ describe('a person’s own account', () => {
       role: 'support',
       expected: /status of 400/,
     });
+    await page.locator('tbody tr').nth(1).waitFor();
     expect(await page.locator('tbody tr').count()).toBe(2);
     await page.getByLabel('Present password').fill('wrong');
     await page.getByLabel('New password').fill(NEW_PASSWORD);
