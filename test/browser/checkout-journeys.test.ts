@@ -212,6 +212,7 @@ describe('a customer on the checkout page', () => {
     const customer = await tab({ expected: /status of 400/ });
     await open(customer);
     await pay(customer, '12');
+    await customer.page.waitForSelector('#phone:focus');
     const field = `const one = document.activeElement;
       [one.id, one.ariaInvalid, one.getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).textContent)]`;
     expect(await customer.page.evaluate(field)).toEqual([

@@ -43,7 +43,7 @@ export function startsProcesses(file) {
   return /from 'node:child_process'|own-temporal|own-postgres/.test(textOf(file));
 }
 
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 /** The path of the browser that tests of web pages need: the first Chromium on PATH, or undefined. */
 export function findChromium() {
