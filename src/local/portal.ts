@@ -48,7 +48,8 @@ export async function buildPortal(project: string, dataFolder: string): Promise<
 async function build(project: string, folder: string): Promise<void> {
   const draft = `${folder}.${process.pid}.draft`;
   const vite = join(project, 'node_modules/vite/bin/vite.js');
-  const args = [vite, 'build', join(project, 'portal'), '--outDir', draft, '--emptyOutDir', '--logLevel', 'warn'];
+  const where = ['--outDir', draft, '--emptyOutDir', '--logLevel', 'warn'];
+  const args = [vite, 'build', join(project, 'portal'), '--mode', 'start', ...where];
   try {
     // Whatever this process is for, and so not React's slow development build.
     const env = { ...environment, NODE_ENV: 'production' };
