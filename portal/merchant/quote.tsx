@@ -33,9 +33,9 @@ export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {
           [text.totalDebit]: <strong className="font-semibold">{birr(totalDebit)}</strong>,
         }}
       />
-      {problems.map(({ code, message }) => (
-        <Note key={code} tone="warn">
-          <ApiMessage code={code} message={message} />
+      {problems.map((problem) => (
+        <Note key={problem.code} tone="warn">
+          <ApiMessage {...problem} />
         </Note>
       ))}
     </div>

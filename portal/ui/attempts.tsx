@@ -2,7 +2,8 @@ import type { z } from 'zod';
 
 import type { Attempt as AttemptSchema } from '../../src/webhooks/events/schema.ts';
 import { adviceOf } from './advice.ts';
-import { amharicOf, ApiText } from './api-text.tsx';
+import { amharicOf } from './api-meanings.ts';
+import { ApiText } from './api-text.tsx';
 import { Badge } from './badge.tsx';
 import { CodeBlock } from './copy.tsx';
 import { text } from './delivery-text.ts';

@@ -1,3 +1,4 @@
+import type { IssueParams } from '../../src/lib/issues.ts';
 import { stringifySearch } from './search-params.ts';
 import { askForCode } from './step-up.ts';
 
@@ -23,12 +24,15 @@ export type CallInput<Endpoint> = {
 export type Pagination = { total: number; page: number; limit: number; totalPages: number };
 export type CallResult<Data> = { data: Data; message: string; pagination?: Pagination };
 
+/** What is wrong with a field: English words that follow its name, and their code. */
+export type FieldIssue = { field: string; issue: string; code: string; params?: IssueParams | undefined };
+
 /** A call that failed: the API's error, or `code` NETWORK without an answer. */
 export class CallFailure extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  readonly details: readonly { field: string; issue: string }[];
+  readonly details: readonly FieldIssue[];
 
   constructor(failure: Pick<CallFailure, 'status' | 'code' | 'requestId' | 'message' | 'details'>) {
     super(failure.message);

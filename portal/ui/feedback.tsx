@@ -1,11 +1,15 @@
 import type { ReactNode } from 'react';
 
-import { amharicOf, ApiText, InEnglish } from './api-text.tsx';
+import { amharicOf } from './api-meanings.ts';
+import { ApiText, InEnglish } from './api-text.tsx';
 import { Note } from './badge.tsx';
 import { Button } from './button.tsx';
-import { CallFailure } from './call.ts';
+import { CallFailure, type FieldIssue } from './call.ts';
+import { meaningOf } from './issues.ts';
 import { language } from './language.ts';
 import { text } from './text.ts';
+
+type Problem = { code: string; message: string; details?: readonly FieldIssue[] };
 
 /** Grey lines in the place of what is being loaded; they appear after 150 ms. */
 export function Skeleton({ rows = 8 }: { rows?: number }) {
@@ -33,17 +37,18 @@ export function failureText(error: unknown): string {
   if (!(error instanceof CallFailure)) return text.failed;
   if (error.code === 'NETWORK') return text.noConnection;
   if (language === 'en') return error.message === '' ? text.failed : error.message;
-  const fields = error.details.map(({ field }) => field).join(', ');
-  return `${amharicOf(error.code) ?? text.failed} ${fields}`.trim();
+  const issues = error.details.map((one) => `${one.field}፦ ${meaningOf(one).text}`);
+  return [amharicOf(error.code) ?? text.failed, ...issues].join(' ');
 }
 
-/** A message of the API by its code. */
-export function ApiMessage({ code, message }: { code: string; message: string }) {
+/** An error of the API that stands in a response, by its code and those of its fields. */
+export function ApiMessage({ code, message, details = [] }: Problem) {
   const amharic = amharicOf(code);
   return (
     <>
       <p>
-        <ApiText text={message} amharic={amharic} />
+        <ApiText text={message} amharic={amharic} />{' '}
+        {language !== 'en' && details.map((one) => meaningOf(one).text).join(' ')}
       </p>
       {amharic !== undefined && <InEnglish text={message} />}
     </>

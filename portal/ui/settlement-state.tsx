@@ -29,6 +29,13 @@ export const KINDS = catalogue({
   'settlement.overdue': ['Later than expected', 'ከሚጠበቀው ዘግይቷል'],
 });
 
+/** Why a settlement has failed, before the words of whoever has reported it. */
+export const FAILURES = catalogue({
+  REJECTED: ['Rejected:', 'ውድቅ የተደረገበት ምክንያት፦'],
+  BANK_REFUSED: ['The bank has not credited it:', 'ባንኩ ያላስገባበት ምክንያት፦'],
+  BANK_RETURNED: ['The bank has returned it:', 'ባንኩ የመለሰበት ምክንያት፦'],
+});
+
 const TONES: Record<SettlementStatus, Tone> = {
   REQUESTED: 'info',
   APPROVED: 'info',

@@ -49,7 +49,7 @@ export const text = catalogue({
   wrongAmount: ['An amount in birr: 100 or 99.50', 'መጠን በብር፦ 100 ወይም 99.50'],
   emailRule: ['An address such as name@shop.example.et.', 'እንደ name@shop.example.et ያለ አድራሻ።'],
   inEnglish: ['In English', 'በእንግሊዝኛ'],
-  notAccepted: ['This value is not accepted.', 'ይህ ዋጋ ተቀባይነት የለውም።'],
+  notAccepted: ['This value is not accepted.', 'ይህ ተቀባይነት የለውም።'],
   calendar: ['Calendar', 'የቀን መቁጠሪያ'],
   gregorian: ['Gregorian', 'ጎርጎርዮሳዊ'],
   ethiopian: ['Ethiopian', 'ኢትዮጵያዊ'],

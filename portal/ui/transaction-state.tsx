@@ -1,4 +1,4 @@
-import type { TransactionStatus } from '../../src/payments/states.ts';
+import type { HeldReason, TransactionStatus } from '../../src/payments/states.ts';
 import type { TimelineKind } from '../../src/payments/timeline.ts';
 import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { Badge, type Tone } from './badge.tsx';
@@ -26,6 +26,40 @@ const FAILURES: Record<PayoutFailure['code'], string> = catalogue({
 /** Why a payment or payout failed, in a sentence; undefined: the code is unknown. */
 export const providerFailure = (code: string): string | undefined =>
   code in FAILURES ? FAILURES[code as PayoutFailure['code']] : undefined;
+
+/** Why received money is held. */
+export const HELD_REASON_TEXTS: Record<HeldReason, string> = catalogue({
+  WRONG_AMOUNT: ['another amount than requested', 'ከተጠየቀው የተለየ መጠን'],
+  WRONG_CURRENCY: ['another currency than requested', 'ከተጠየቀው የተለየ የገንዘብ ዓይነት'],
+  REFERENCE_USED: ['its reference has paid another transaction', 'ማጣቀሻው ሌላ ግብይት ከፍሏል'],
+});
+
+/** What a provider has answered. */
+const OUTCOMES = catalogue({
+  accepted: ['accepted', 'ተቀብሏል'],
+  pending: ['not decided yet', 'ገና አልተወሰነም'],
+  succeeded: ['paid', 'ተከፍሏል'],
+  declined: ['declined', 'አልተቀበለም'],
+  unknown: ['unknown', 'አልታወቀም'],
+});
+
+const FLAGS: Readonly<Record<string, string>> = catalogue({
+  late: ['after the session had ended', 'የክፍያ ገጹ ካበቃ በኋላ'],
+  reconcile: ['the outcome is not known yet', 'ውጤቱ ገና አልታወቀም'],
+  failed: ['the payment has failed', 'ክፍያው አልተሳካም'],
+});
+
+/** Facts of an entry that are of no use to a merchant. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['attemptId', 'next']);
+
+/** A fact of an entry of the timeline in words; undefined: it has none to show. */
+export function factText(name: string, value: unknown): string | undefined {
+  if (LEFT_OUT.has(name) || value === false || value === undefined) return undefined;
+  if (value === true) return FLAGS[name];
+  if (typeof value !== 'string') return typeof value === 'number' ? `${value}` : undefined;
+  const words: Readonly<Record<string, string>> = { ...HELD_REASON_TEXTS, ...OUTCOMES, ...FAILURES };
+  return words[value] ?? value;
+}
 
 /** The entries of the timeline. */
 export const KINDS: Record<TimelineKind, string> = catalogue({

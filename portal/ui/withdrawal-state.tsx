@@ -7,6 +7,7 @@ import {
   type WithdrawalStage,
   type WithdrawalStatus,
 } from '../../src/withdrawals/states.ts';
+import { amharicOf } from './api-meanings.ts';
 import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import type { Filter } from './filter-bar.tsx';
@@ -77,7 +78,7 @@ export const KINDS = catalogue({
   'provider.conflict': ['The provider contradicts the outcome', 'አቅራቢው ውጤቱን ይቃረናል'],
   'payout.succeeded': ['Paid', 'ተከፍሏል'],
   'payout.failed': ['Not paid', 'አልተከፈለም'],
-  'withdrawal.resolved': ['Outcome resolved by operators', 'ውጤቱ በኦፕሬተሮች ተወስኗል'],
+  'withdrawal.resolved': ['Outcome resolved by operators', 'ውጤቱ በመስኮት ተወስኗል'],
   'payout.reversed': ['Reversed', 'ተመልሷል'],
 });
 
@@ -109,13 +110,14 @@ export function confirmationFacts({ stage, requestedAt }: State & { requestedAt:
   return { [LABELS.unconfirmed]: <Time at={confirmableUntil(new Date(requestedAt)).toISOString()} /> };
 }
 
-type Failure = Record<'code' | 'message' | 'providerCode', string>;
+type Failure = Record<'code' | 'message' | 'providerCode', string> & { messageCode?: string | undefined };
 
 /** Why a withdrawal was not paid: in the words of whoever has rejected it, if that was no provider. */
-export function WithdrawalFailure({ failure: { code, message, providerCode } }: { failure: Failure }) {
+export function WithdrawalFailure({ failure }: { failure: Failure }) {
+  const { code, message, messageCode, providerCode } = failure;
   return (
     <Note tone="bad">
-      <ApiText text={message} amharic={providerCode === '' ? undefined : providerFailure(code)} />
+      <ApiText text={message} amharic={providerCode === '' ? amharicOf(messageCode) : providerFailure(code)} />
     </Note>
   );
 }

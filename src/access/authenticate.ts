@@ -136,8 +136,8 @@ export function liveRequirementIssues({ isVerified, hasSandboxPayment, kycStatus
   const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which works before`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
   return [
-    ...(isVerified ? [] : [{ field: 'kyc', issue: kyc }]),
-    ...(hasSandboxPayment ? [] : [{ field: 'sandboxPayment', issue: payment }]),
+    ...(isVerified ? [] : [{ field: 'kyc', issue: kyc, code: 'not_verified' as const }]),
+    ...(hasSandboxPayment ? [] : [{ field: 'sandboxPayment', issue: payment, code: 'no_sandbox_payment' as const }]),
   ];
 }
 

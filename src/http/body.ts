@@ -133,7 +133,7 @@ export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body
     throw new AppError('VALIDATION_ERROR', 'The file is incomplete. Send it again.', CLOSE);
   });
   if (bytes === null) throw tooLarge;
-  if (bytes.length === 0) throw invalid('body', 'must be the file itself, got nothing');
+  if (bytes.length === 0) throw invalid('body', { issue: 'must be the file itself, got nothing', code: 'required' });
   return { body: { contentType, bytes }, raw: `${contentType} ${sha256(bytes).toString('hex')}` };
 }
 

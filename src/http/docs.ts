@@ -8,6 +8,7 @@ import Router, { type RouterContext } from '@koa/router';
 import { marked } from 'marked';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
+import { ISSUE_CODES } from '../lib/issues.ts';
 import { createOpenApiDocument, readExamples, type DocsOptions, type Examples } from './openapi.ts';
 import type { Route } from './route.ts';
 
@@ -133,5 +134,18 @@ function errorList({ errors }: Examples): string {
     ([code, { meaning }]) =>
       `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
   );
-  return `<h1>Errors</h1>\n<dl>\n${items.join('\n')}\n</dl>`;
+  const issues = Object.entries(ISSUE_CODES).map(
+    ([code, meaning]) =>
+      `<dt id="${code}"><b>${code}</b></dt><dd>${meaning.replaceAll(/`(\w+)`/g, '<code>$1</code>')}</dd>`,
+  );
+  return `<h1>Errors</h1>
+<dl>
+${items.join('\n')}
+</dl>
+<h1 id="fields">What is wrong with a field</h1>
+<p>Each of the <code>details</code> of an error has a <code>code</code> beside its English text, and the parameters of that
+code in <code>params</code>. Codes and parameters are stable; more codes may come.</p>
+<dl>
+${issues.join('\n')}
+</dl>`;
 }

@@ -12,6 +12,7 @@ import {
 
 import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/fields.ts';
+import { FieldIssues } from '../lib/issues.ts';
 import { isIdempotent } from './idempotency.ts';
 import { permissionText, SECURITY, SECURITY_SCHEMES } from './openapi-security.ts';
 import { errorText } from './response.ts';
@@ -36,7 +37,7 @@ const ErrorBody = z
     data: z.null(),
     error: z.object({
       code: z.enum(Object.keys(ERROR_STATUS)),
-      details: z.array(z.object({ field: z.string(), issue: z.string() })),
+      details: FieldIssues,
       docUrl: z.string(),
       existing: z.record(z.string(), z.string()).optional().describe('Ids of the existing resources'),
     }),

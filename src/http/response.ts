@@ -5,7 +5,7 @@ import type { Context, Middleware } from 'koa';
 
 import { inAddis } from '../lib/dates.ts';
 import { isDatabaseUnavailable } from '../lib/db.ts';
-import { AppError, serviceUnavailable } from '../lib/errors.ts';
+import { AppError, presentIssues, serviceUnavailable } from '../lib/errors.ts';
 import type { FileResponse, RawResponse, Route, RouteResult } from './route.ts';
 
 /** A response as it is sent and stored: its status and its body, byte for byte. */
@@ -42,7 +42,12 @@ export function errorText(error: AppError, context: { requestId: string; baseUrl
     statusCode: error.status,
     message: error.message,
     data: null,
-    error: { code, details, docUrl: `${context.baseUrl}/docs/errors#${code}`, ...(existing && { existing }) },
+    error: {
+      code,
+      details: presentIssues(details),
+      docUrl: `${context.baseUrl}/docs/errors#${code}`,
+      ...(existing && { existing }),
+    },
     requestId: context.requestId,
     timestamp: offsetTimestamp(context.at),
   });

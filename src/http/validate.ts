@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { AppError, invalid, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { presentValue } from '../lib/fields.ts';
+import type { Issue, IssueCode } from '../lib/issues.ts';
 import { isStorable } from './body.ts';
 
 const FIELD_CHARACTERS_MAX = 100;
@@ -101,16 +102,17 @@ function checksOf(schema: z.core.$ZodType): Check[] {
   return (schema._zod.def.checks ?? []).map((one) => one._zod.def);
 }
 
-type FoundIssue = FieldIssue & { code: ErrorCode };
+/** `error` is the code of the whole error, if that is not VALIDATION_ERROR. */
+type FoundIssue = FieldIssue & { error?: ErrorCode };
 
 /** Parameters as single texts. One given twice is an issue, because either value could be meant. */
 function single(query: Record<string, unknown>, issues: FoundIssue[]): Record<string, unknown> {
   for (const [field, value] of Object.entries(query)) {
     if (Array.isArray(value)) {
-      issues.push({ field, issue: `must be given once, got ${value.length} values`, code: 'VALIDATION_ERROR' });
+      issues.push({ field, issue: `must be given once, got ${value.length} values`, code: 'given_twice' });
       query = { ...query, [field]: value[0] };
     } else if (typeof value === 'string' && !isStorable(value)) {
-      issues.push({ field, issue: 'must not contain the NUL character', code: 'VALIDATION_ERROR' });
+      issues.push({ field, issue: 'must not contain the NUL character', code: 'control_characters' });
     }
   }
   return query;
@@ -136,7 +138,7 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, part: Part['part
   return issue.keys.map((key) => ({
     field: [...issue.path.map(String), key].join('.').slice(0, FIELD_CHARACTERS_MAX),
     issue: `is not a ${WHAT[part]}${known}`,
-    code: 'VALIDATION_ERROR',
+    code: 'unknown_field',
   }));
 }
 
@@ -146,9 +148,44 @@ function fieldIssue(issue: z.core.$ZodIssue, part: Part['part']): FoundIssue {
   return {
     field: (path.map(String).join('.') || part).slice(0, FIELD_CHARACTERS_MAX),
     issue: isComplete ? message : `${message}, got ${presentValue(input, { isPublic: isPublic(issue) })}`,
-    code: (issue.code === 'custom' && (issue.params?.['code'] as ErrorCode | undefined)) || 'VALIDATION_ERROR',
+    ...codeOf(issue),
   };
 }
+
+type Coded = Pick<FoundIssue, 'error' | 'code' | 'params'>;
+
+/** The code of an issue, with its parameters: of a schema's own rule its own (`ruleOf`), else by zod's kind of issue. */
+function codeOf(issue: z.core.$ZodIssue): Coded {
+  if (issue.code === 'custom') {
+    const { code: error, issue: own } = (issue.params ?? {}) as { code?: ErrorCode; issue?: Omit<Issue, 'issue'> };
+    return { ...(error && { error }), ...(own ?? (issue.input === undefined && { code: 'required' })) };
+  }
+  if (issue.input === undefined) return { code: 'required' };
+  switch (issue.code) {
+    case 'invalid_type':
+      return { code: 'wrong_type', params: { expected: issue.expected } };
+    case 'invalid_value':
+      return { code: 'not_an_option', params: { allowed: issue.values.map(String).join(', ') } };
+    case 'too_small':
+      return { code: OF_SIZE[issue.origin]?.[0] ?? 'too_small', params: { minimum: Number(issue.minimum) } };
+    case 'too_big':
+      return { code: OF_SIZE[issue.origin]?.[1] ?? 'too_big', params: { maximum: Number(issue.maximum) } };
+    case 'invalid_format':
+      return { code: 'wrong_format' };
+    case 'not_multiple_of':
+    case 'invalid_union':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'unrecognized_keys':
+    default:
+      return {};
+  }
+}
+
+const OF_SIZE: Readonly<Record<string, readonly [few: IssueCode, many: IssueCode]>> = {
+  string: ['too_short', 'too_long'],
+  array: ['too_few', 'too_many'],
+};
 
 const PUBLIC_TYPES: ReadonlySet<string> = new Set(['number', 'int', 'boolean']);
 
@@ -159,8 +196,8 @@ function isPublic(issue: z.core.$ZodIssue): boolean {
 }
 
 function validationError(issues: FoundIssue[]): AppError {
-  const [code = 'VALIDATION_ERROR', ...others] = new Set(issues.map((issue) => issue.code));
-  const details = issues.slice(0, DETAILS_MAX).map(({ field, issue }) => ({ field, issue }));
+  const [code = 'VALIDATION_ERROR', ...others] = new Set(issues.map(({ error = 'VALIDATION_ERROR' }) => error));
+  const details = issues.slice(0, DETAILS_MAX).map(({ error: _error, ...issue }) => issue);
   const sentences = details.slice(0, SENTENCES_MAX).map(({ field, issue }) => `${field} ${issue}`);
   if (issues.length > SENTENCES_MAX) sentences.push(`and ${issues.length - SENTENCES_MAX} more`);
   return new AppError(others.length > 0 ? 'VALIDATION_ERROR' : code, sentences.join('; '), { details });

@@ -1,6 +1,7 @@
 import { first, rows, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { notEnough } from '../lib/issues.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { mirrorPosting, type Entry, type Posting } from './postings.ts';
@@ -80,6 +81,6 @@ export function insufficientBalance(
 ): AppError {
   const issue = `this ${resourceType} takes ${formatBirr(wantedSantim)} ETB with its fee and tax, and ${formatBirr(availableSantim)} ETB are available`;
   return new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
-    details: [{ field: 'amount', issue }],
+    details: [{ field: 'amount', ...notEnough(issue, availableSantim) }],
   });
 }

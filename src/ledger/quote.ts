@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import type { AppError } from '../lib/errors.ts';
+import { presentProblem, type AppError } from '../lib/errors.ts';
+import { FieldIssues } from '../lib/issues.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { feeOf, type FeeRule } from './fees.ts';
 import { insufficientBalance } from './post.ts';
@@ -14,7 +15,7 @@ export const Quote = z.object({
   totalDebit: z.number().describe('What the balance would be charged: amount + fee + feeTax'),
   currency: z.literal('ETB'),
   problems: z
-    .array(z.object({ code: z.string(), message: z.string() }))
+    .array(z.object({ code: z.string(), message: z.string(), details: FieldIssues }))
     .describe('The errors that a request would get now; none: it would be accepted'),
 });
 
@@ -35,8 +36,6 @@ export function quotePayout(
     feeTax: toBirr(fee.feeTaxSantim),
     totalDebit: toBirr(wantedSantim),
     currency: 'ETB',
-    problems: [...rejections, uncovered]
-      .filter((error) => error !== null)
-      .map(({ code, message }) => ({ code, message })),
+    problems: [...rejections, uncovered].filter((error) => error !== null).map(presentProblem),
   };
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { DAYS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import { instant, mustBe, patternText } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { toBirr } from '../lib/money.ts';
 import {
   dateParam,
@@ -65,7 +66,7 @@ type MovementQuery = z.output<z.ZodObject<typeof movementFilter>>;
 
 const noDates = {
   check: ({ allDays, startDate, endDate }: MovementQuery) => allDays === undefined || (!startDate && !endDate),
-  wrong: { path: ['allDays'], error: 'must not be given beside startDate or endDate' },
+  wrong: { path: ['allDays'], error: 'must not be given beside startDate or endDate', params: ruleOf('not_allowed') },
 };
 const MovementFilterQuery = z.strictObject(movementFilter).refine(noDates.check, noDates.wrong);
 const MovementListQuery = z

@@ -22,3 +22,5 @@ export const BANK_CODES = Object.keys(BANKS) as [BankCode, ...BankCode[]];
 
 /** Digits only, as all Ethiopian banks write account numbers. */
 export const ACCOUNT_NUMBER = /^\d{8,20}$/;
+/** What an error says about another text. */
+export const ACCOUNT_NUMBER_RULE = { error: 'must be 8 to 20 digits', code: 'not_an_account_number' } as const;

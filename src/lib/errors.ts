@@ -1,3 +1,5 @@
+import type { Issue } from './issues.ts';
+
 /** Every error code of the API, and its HTTP status. */
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
@@ -36,7 +38,7 @@ export const ERROR_STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
-export type FieldIssue = { field: string; issue: string };
+export type FieldIssue = { field: string } & Issue;
 
 /** An external system is unavailable. Expected: logged without a stack, and not every time. */
 export class UnavailableError extends Error {
@@ -75,15 +77,16 @@ type Existing = Record<string, string>;
 /** The error of one field's value. Its message is "<field> <issue>" unless another is given. */
 export function invalid(
   field: string,
-  issue: string,
+  wrong: string | Issue,
   { code = 'VALIDATION_ERROR', message, ...more }: { code?: ErrorCode; message?: string; existing?: Existing } = {},
 ): AppError {
-  return new AppError(code, message ?? `${field} ${issue}`, { details: [{ field, issue }], ...more });
+  const issue = typeof wrong === 'string' ? { issue: wrong } : wrong;
+  return new AppError(code, message ?? `${field} ${issue.issue}`, { details: [{ field, ...issue }], ...more });
 }
 
 /** DUPLICATE_REFERENCE of one field's value, which an existing resource has. */
 export const duplicate = (field: string, issue: string, existing: Existing): AppError =>
-  invalid(field, issue, { code: 'DUPLICATE_REFERENCE', existing });
+  invalid(field, { issue, code: 'already_used' }, { code: 'DUPLICATE_REFERENCE', existing });
 
 /** The VALIDATION_ERROR of several fields. Its message lists all issues unless another is given. */
 export function invalidFields(
@@ -92,6 +95,17 @@ export function invalidFields(
 ): AppError {
   return new AppError('VALIDATION_ERROR', message, { details });
 }
+
+/** The issues of an error in responses. */
+export const presentIssues = (details: readonly FieldIssue[]) =>
+  details.map(({ field, issue, code = 'invalid', params }) => ({ field, issue, code, ...(params && { params }) }));
+
+/** An error as what is wrong with a request that was not made. */
+export const presentProblem = ({ code, message, details }: AppError) => ({
+  code,
+  message,
+  details: presentIssues(details),
+});
 
 /** The error of an operation that the resource's state does not allow. */
 export const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { ruleOf, type IssueCode } from './issues.ts';
 import { BIRR_RULE, isBirr, toSantim } from './money.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
@@ -56,21 +57,38 @@ const ONE_LINE = String.raw`^[^\x00-\x1f\x7f]*$`;
 /** Text on one line, without the control characters that would break a page, a log or a table. */
 export const plainText = (charactersMax: number) =>
   limitedText(charactersMax)
-    .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters, such as line breaks and tabs')
+    .refine((text) => !/\p{Cc}/u.test(text), {
+      error: 'must not contain control characters, such as line breaks and tabs',
+      params: ruleOf('control_characters'),
+    })
     .meta({ pattern: ONE_LINE });
 
+type Rule = { error: Message; code: IssueCode };
+
 /** Text that matches a pattern, with one message for its length and its form. */
-export const patternText = (charactersMax: number, pattern: RegExp, error: Message) =>
-  limitedText(charactersMax, error).regex(pattern, { error });
+export const patternText = (charactersMax: number, pattern: RegExp, rule: Message | Rule) => {
+  const { error, code = 'wrong_format' } = typeof rule === 'object' ? rule : { error: rule };
+  return limitedText(charactersMax, error)
+    .refine((text) => pattern.test(text), { error, params: ruleOf(code) })
+    .meta({ pattern: pattern.source });
+};
 
 /** A merchant's own reference of something. */
-export const reference = patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, mustBe('1 to 64 letters, digits or - _ .'));
+export const reference = patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, {
+  error: mustBe('1 to 64 letters, digits or - _ .'),
+  code: 'not_a_reference',
+});
 
 export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
-  limitedText(charactersMax).regex(z.regexes.email, 'must be an e-mail address').meta({ format: 'email' });
+  patternText(charactersMax, z.regexes.email, { error: 'must be an e-mail address', code: 'not_an_email' }).meta({
+    format: 'email',
+  });
 
 /** Birr as a JSON number: above 0, at most two decimals. */
-export const birrAmount = z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 });
+export const birrAmount = z
+  .number()
+  .refine(isBirr, { error: BIRR_RULE, params: ruleOf('not_an_amount') })
+  .meta({ description: 'ETB', example: 250.5 });
 
 const BIRR_CHARACTERS_MAX = 30;
 
@@ -78,13 +96,17 @@ const BIRR_CHARACTERS_MAX = 30;
 export const birrParam = limitedText(BIRR_CHARACTERS_MAX)
   .refine((text) => /^\d{1,14}(\.\d{1,2})?$/.test(text) && isBirr(Number(text)), {
     error: ({ input }) => `${BIRR_RULE}, got ${JSON.stringify(input)}`,
+    params: ruleOf('not_an_amount'),
   })
   .transform((text) => toSantim(Number(text)))
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
 
 /** The only supported currency; another is UNSUPPORTED_CURRENCY. */
 export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX)
-  .refine((text): text is 'ETB' => text === 'ETB', { error: mustBe('ETB'), params: { code: 'UNSUPPORTED_CURRENCY' } })
+  .refine((text): text is 'ETB' => text === 'ETB', {
+    error: mustBe('ETB'),
+    params: { code: 'UNSUPPORTED_CURRENCY', ...ruleOf('not_an_option', { allowed: 'ETB' }) },
+  })
   .meta({ example: 'ETB' });
 
 /** Whether the text is an http or https URL without a user and a password: safe as a link. */

@@ -11,8 +11,9 @@ import {
   RANGE_DAYS_APART_MAX,
   startOfAddisDay,
 } from './dates.ts';
-import { invalid } from './errors.ts';
+import { invalid, type AppError } from './errors.ts';
 import { mustBe } from './fields.ts';
+import { ruleOf } from './issues.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -43,7 +44,7 @@ function readText<Value>(what: string, read: (text: string) => Value | undefined
     .transform((text, context): Value => {
       const value = read(text);
       if (value !== undefined) return value;
-      context.addIssue({ code: 'custom', message: error({ input: text }) });
+      context.addIssue({ code: 'custom', message: error({ input: text }), params: ruleOf('wrong_format') });
       return z.NEVER;
     });
 }
@@ -94,7 +95,10 @@ const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);
 export const dateParam = z
   .string({ error: mustBeDay })
   .max(SHORT_CHARACTERS_MAX, { abort: true, error: mustBeDay })
-  .refine(isDay, { error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue) })
+  .refine(isDay, {
+    error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue),
+    params: ruleOf('not_a_day'),
+  })
   .meta({ format: 'date', example: '2026-01-31' });
 
 /** One value, a comma list, or `ALL`, as the list of wanted values; null stands for all. */
@@ -114,10 +118,12 @@ export type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
 export function readPage(query: PageQuery): Page {
   const { page, limit, pageSize, cursor } = query;
   if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
-    throw invalid('pageSize', `is an alias of limit: use one of them, got ${pageSize} and ${limit}`);
+    const issue = `is an alias of limit: use one of them, got ${pageSize} and ${limit}`;
+    throw invalid('pageSize', { issue, code: 'not_allowed' });
   }
   if (page !== undefined && cursor !== undefined) {
-    throw invalid('cursor', 'cannot be combined with page: use page or cursor, not both');
+    const issue = 'cannot be combined with page: use page or cursor, not both';
+    throw invalid('cursor', { issue, code: 'not_allowed' });
   }
   return { limit: limit ?? pageSize ?? LIMIT_DEFAULT, page: cursor?.page ?? page ?? 1, after: cursor?.after ?? null };
 }
@@ -136,11 +142,12 @@ export function readDayRange(
   const daysApart = daysInRange(startDate, endDate) - 1;
   if (daysApart < 0) {
     const issue = `startDate must not be after endDate, got ${startDate} and ${endDate}`;
-    throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE', message: issue });
+    const more = { code: 'INVALID_DATE_RANGE', message: issue } as const;
+    throw invalid('startDate', { issue, code: 'start_after_end' }, more);
   }
   if (daysApart > RANGE_DAYS_APART_MAX) {
     const issue = `startDate and endDate must be at most ${RANGE_DAYS_APART_MAX} days apart, got ${startDate} and ${endDate} (${daysApart} days); request the range in parts`;
-    throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE', message: issue });
+    throw rangeTooWide(issue, RANGE_DAYS_APART_MAX + 1, issue);
   }
   return dayRange(startDate, endDate);
 }
@@ -165,10 +172,17 @@ export function readDayRangeOfOrder(
 export function ensureDaysInRange({ startDate, endDate }: Pick<DayRange, 'startDate' | 'endDate'>, max: number): void {
   const days = daysInRange(startDate, endDate);
   const got = `got ${startDate} and ${endDate}`;
-  if (days < 1) throw invalid('startDate', `must not be after endDate, ${got}`, { code: 'INVALID_DATE_RANGE' });
+  if (days < 1) {
+    const issue = { issue: `must not be after endDate, ${got}`, code: 'start_after_end' } as const;
+    throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE' });
+  }
   if (days <= max) return;
-  const issue = `and endDate must cover at most ${max} days, ${got} (${days} days)`;
-  throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
+  throw rangeTooWide(`and endDate must cover at most ${max} days, ${got} (${days} days)`, max);
+}
+
+function rangeTooWide(issue: string, maximum: number, message = `startDate ${issue}`): AppError {
+  const more = { code: 'DATE_RANGE_TOO_WIDE', message } as const;
+  return invalid('startDate', { issue, code: 'range_too_wide', params: { maximum } }, more);
 }
 
 /** The number of rows to skip in SQL: none if the page starts after a position. */

@@ -1,4 +1,12 @@
+import { ruleOf } from './issues.ts';
+
 const PHONE_CHARACTERS_MAX = 30;
+
+/** The rule of {@link normalisePhone} for a field of a request. */
+export const PHONE_RULE = {
+  error: 'must be an Ethiopian mobile number, such as 0911000001 or +251911000001',
+  params: ruleOf('not_a_phone'),
+};
 
 /**
  * An Ethiopian mobile number as providers require it, 2519… or 2517… without plus; null for anything else.

@@ -44,7 +44,9 @@ export async function addRule<Rule extends NewRule>(
 /** When a new rule begins: now by default, never in the past. Throws VALIDATION_ERROR. */
 function readValidFrom(wanted: Date | undefined, now: Date): Date {
   if (wanted === undefined) return now;
-  if (wanted < now) throw invalid('validFrom', `must not be in the past, got ${wanted.toISOString()}`);
+  if (wanted < now) {
+    throw invalid('validFrom', { issue: `must not be in the past, got ${wanted.toISOString()}`, code: 'in_the_past' });
+  }
   if (wanted.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
     throw invalid('validFrom', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${wanted.toISOString()}`);
   }

@@ -4,6 +4,7 @@ import { environment, id, MerchantKey, name, overlapHours, reason } from '../acc
 import { MEMBER_ROLES } from '../http/people.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { pageQuery, statusParam } from '../lib/pagination.ts';
 import { Channel } from './channels/schema.ts';
 import { KYC_STATUSES } from './operations.ts';
@@ -80,6 +81,7 @@ export const InvitedMerchantKey = z.strictObject({
     .max(IP_RANGES_MAX)
     .refine((ranges) => ranges.every((range) => Range.safeParse(range).success), {
       error: 'must be addresses in CIDR notation such as 203.0.113.0/24',
+      params: ruleOf('not_an_ip_range'),
     })
     .optional(),
   days: z.int().min(1).max(KEY_DAYS_MAX).optional().describe('Its lifetime; unlimited unless given'),

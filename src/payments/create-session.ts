@@ -67,7 +67,7 @@ function ensureHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
   if (scope.environment !== 'live') return;
   const details = (['successUrl', 'errorUrl', 'cancelUrl'] as const)
     .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
-    .map((field) => ({ field, issue: 'must be https in live' }));
+    .map((field) => ({ field, issue: 'must be https in live', code: 'not_https' as const }));
   const [first] = details;
   if (first) throw invalidFields(details, `${first.field} ${first.issue}`);
 }

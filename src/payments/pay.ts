@@ -90,11 +90,12 @@ function presentPayment({ attemptId, attemptStatus: status, transactionStatus, r
 function readPhone(text: string, environment: Environment): string {
   const phone = normalisePhone(text);
   if (phone === null) {
-    throw invalid('phone', 'must be an Ethiopian mobile number as 09…, 07… or +251…');
+    const issue = 'must be an Ethiopian mobile number as 09…, 07… or +251…';
+    throw invalid('phone', { issue, code: 'not_a_phone' });
   }
   if (environment === 'sandbox' && !findSandboxPhone(phone)) {
     const list = SANDBOX_PHONES.map((one) => `${one.phone} (${one.outcome})`).join(', ');
-    throw invalid('phone', `must be one of the sandbox's numbers: ${list}`);
+    throw invalid('phone', { issue: `must be one of the sandbox's numbers: ${list}`, code: 'not_a_sandbox_phone' });
   }
   return phone;
 }
@@ -125,7 +126,8 @@ async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): 
   if (channel.reason !== null) throw channelRejected(wanted, channel.reason, channel);
   if (!session.channels.includes(wanted)) {
     const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
-    throw invalid('channel', issue, { code: 'CHANNEL_DISABLED' });
+    const wrong = { issue, code: 'not_an_option', params: { allowed: session.channels.join(', ') } } as const;
+    throw invalid('channel', wrong, { code: 'CHANNEL_DISABLED' });
   }
   const rejection = amountLimitError(channel.channel, channel.payIn, session.amountSantim);
   if (rejection) throw rejection;

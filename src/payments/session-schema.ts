@@ -11,6 +11,7 @@ import {
   plainText,
   reference,
 } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { storedPhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
@@ -29,13 +30,17 @@ const channel = z.enum(CHANNELS);
 
 /** A page of the merchant's shop. */
 const returnAddress = plainText(URL_CHARACTERS_MAX)
-  .refine(isWebAddress, { error: 'must be an http or https address (https in live) without a user name' })
+  .refine(isWebAddress, {
+    error: 'must be an http or https address (https in live) without a user name',
+    params: ruleOf('not_a_web_address'),
+  })
   .meta({ format: 'uri', example: 'https://shop.example.et/thanks' });
 
 const metadata = z
   .record(plainText(METADATA_KEY_CHARACTERS_MAX).min(1), plainText(METADATA_VALUE_CHARACTERS_MAX))
   .refine((record) => Object.keys(record).length <= METADATA_KEYS_MAX, {
     error: `must have at most ${METADATA_KEYS_MAX} keys`,
+    params: ruleOf('too_many', { maximum: METADATA_KEYS_MAX }),
   });
 
 export const NewSession = z.strictObject({
@@ -53,7 +58,10 @@ export const NewSession = z.strictObject({
   channels: z.array(channel).min(1).max(CHANNELS.length).optional(),
   customerName: plainText(TEXT_CHARACTERS_MAX).min(1).optional(),
   customerEmail: emailText(TEXT_CHARACTERS_MAX).optional(),
-  customerPhone: patternText(16, /^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
+  customerPhone: patternText(16, /^\+?\d{9,15}$/, {
+    error: 'must be 9 to 15 digits, with + in front or not',
+    code: 'not_a_phone',
+  })
     .transform(storedPhone)
     .optional()
     .meta({ description: 'Returned as digits from the country code on: 2519… for 09…', example: '+251911223344' }),

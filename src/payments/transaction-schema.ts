@@ -21,6 +21,7 @@ import {
   plainText,
   reference,
 } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
@@ -80,7 +81,7 @@ type Amounts = { minAmount?: bigint | undefined; maxAmount?: bigint | undefined 
 function checkAmounts({ minAmount, maxAmount }: Amounts, context: z.RefinementCtx): void {
   if (minAmount === undefined || maxAmount === undefined || minAmount <= maxAmount) return;
   const message = `must not be more than maxAmount, got ${formatBirr(minAmount)} and ${formatBirr(maxAmount)}`;
-  context.addIssue({ code: 'custom', message, path: ['minAmount'] });
+  context.addIssue({ code: 'custom', message, path: ['minAmount'], params: ruleOf('min_above_max') });
 }
 
 /** What narrows the list beside days, status and currency, as JSON: of reports. */

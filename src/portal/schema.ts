@@ -9,6 +9,7 @@ import { CALENDARS, CLOCKS, type Membership } from '../access/users/users.ts';
 import { LANGUAGES } from '../http/language.ts';
 import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
 import { birrAmount, plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
 import { InvitedMerchantKey, Member } from '../merchants/schema.ts';
 import { MIN_AGE_MINUTES_MAX } from '../payments/transaction-schema.ts';
@@ -17,7 +18,10 @@ const Role = z.enum(MEMBER_ROLES);
 
 const id = z.string().min(1).max(64);
 const nameOf = (charactersMax: number) =>
-  plainText(charactersMax).refine((text) => text.trim() !== '', 'must not be blank');
+  plainText(charactersMax).refine((text) => text.trim() !== '', {
+    error: 'must not be blank',
+    params: ruleOf('required'),
+  });
 
 const language = z.enum(LANGUAGES);
 const calendar = z.enum(CALENDARS);

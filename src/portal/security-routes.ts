@@ -100,10 +100,13 @@ async function recordOwnChange(
 }
 
 const ISSUES = {
-  short: 'must have at least 10 characters',
-  long: 'must have at most 256 characters',
-  common: 'is too common, or has your name or address: choose several words that do not belong together',
-};
+  short: { issue: 'must have at least 10 characters', code: 'too_short', params: { minimum: 10 } },
+  long: { issue: 'must have at most 256 characters', code: 'too_long', params: { maximum: 256 } },
+  common: {
+    issue: 'is too common, or has your name or address: choose several words that do not belong together',
+    code: 'common_password',
+  },
+} as const;
 
 /** Throws VALIDATION_ERROR for a password that is easily guessed. */
 function ensureStrong(password: string, about: readonly string[]): void {
@@ -118,7 +121,8 @@ async function ensureCode(
   check: Check,
 ): Promise<void> {
   if (await checkLimited(runInTransaction, of, check)) return;
-  throw invalid('code', 'is wrong, or was used before: enter the next one that the app shows');
+  const issue = 'is wrong, or was used before: enter the next one that the app shows';
+  throw invalid('code', { issue, code: 'wrong_code' });
 }
 
 type Check = Parameters<typeof checkLimited>[2];
@@ -135,7 +139,7 @@ async function withPassword(
     await work(...of);
     return true;
   });
-  if (!isRight) throw invalid('currentPassword', 'is wrong');
+  if (!isRight) throw invalid('currentPassword', { issue: 'is wrong', code: 'wrong_password' });
 }
 
 function appRoutes(deps: SecurityDeps): Route[] {

@@ -27,7 +27,8 @@ export function readPeriod(requested: RequestedPeriod, now: Date): DayRange {
   if (period === 'custom') return rangeOf(readCustom(requested));
   if (startDate !== undefined || endDate !== undefined) {
     const field = startDate === undefined ? 'endDate' : 'startDate';
-    throw invalid(field, `is for period custom; for a ${period} send date, any day of it`);
+    const issue = `is for period custom; for a ${period} send date, any day of it`;
+    throw invalid(field, { issue, code: 'not_allowed' });
   }
   if (date !== undefined) return rangeOf(daysOf(period, ensureInCalendar('date', date)));
   const current = daysOf(period, addisDay(now));
@@ -80,9 +81,14 @@ export function inParts(range: DayRange, daysMax: number): DayRange[] {
 }
 
 function readCustom({ date, startDate, endDate }: RequestedPeriod): Days {
-  if (date !== undefined) throw invalid('date', 'is for the other periods; for custom send startDate and endDate');
-  if (startDate === undefined) throw invalid('startDate', 'is required for period custom');
-  if (endDate === undefined) throw invalid('endDate', 'is required for period custom');
+  const [first, last] = ['startDate', 'endDate'] as const;
+  if (date !== undefined) {
+    const issue = `is for the other periods; for custom send ${first} and ${last}`;
+    throw invalid('date', { issue, code: 'not_allowed' });
+  }
+  const missing = { issue: 'is required for period custom', code: 'required' } as const;
+  if (startDate === undefined) throw invalid(first, missing);
+  if (endDate === undefined) throw invalid(last, missing);
   const days = { startDate: ensureInCalendar('startDate', startDate), endDate: ensureInCalendar('endDate', endDate) };
   ensureDaysInRange(days, CUSTOM_DAYS_MAX);
   return days;
@@ -90,7 +96,7 @@ function readCustom({ date, startDate, endDate }: RequestedPeriod): Days {
 
 function ensureInCalendar(field: string, day: string): string {
   if (day >= FIRST_DAY && day <= LAST_DAY) return day;
-  throw invalid(field, `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`);
+  throw invalid(field, { issue: `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`, code: 'not_a_day' });
 }
 
 function daysOf(period: Exclude<Period, 'custom'>, day: string): Days {

@@ -5,6 +5,7 @@ import { changedFields } from '../http/audit.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { ensureKind, kindsOf } from './routes.ts';
 import {
@@ -36,7 +37,10 @@ const NewSchedule = z.strictObject({
     .array(userId)
     .min(1)
     .max(RECIPIENTS_MAX)
-    .refine((ids) => new Set(ids).size === ids.length, 'must not contain a person twice')
+    .refine((ids) => new Set(ids).size === ids.length, {
+      error: 'must not contain a person twice',
+      params: ruleOf('given_twice'),
+    })
     .describe('userIds of listReportRecipients'),
 });
 

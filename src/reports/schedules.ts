@@ -79,7 +79,8 @@ export async function createSchedule(
   const readers = new Set((await listReaders(trx, scope.merchantId, kind)).map(({ userId }) => userId));
   const other = recipients.find((userId) => !readers.has(userId));
   if (other !== undefined) {
-    throw invalid('recipients', `must be members of the merchant who may read reports of ${kind}; ${other} is none`);
+    const issue = `must be members of the merchant who may read reports of ${kind}; ${other} is none`;
+    throw invalid('recipients', { issue, code: 'not_a_reader' });
   }
   await lock(trx, 'report_schedules', `${scope.merchantId} ${scope.environment}`);
   const count = `SELECT count(*)::int AS count FROM report_schedule WHERE ${OF_MERCHANT}`;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { nameFields } from '../access/names.ts';
 import { instant } from '../lib/fields.ts';
+import { ruleOf, type IssueCode } from '../lib/issues.ts';
 import { toBirr } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
@@ -59,14 +60,19 @@ export const NewReport = z
     const statuses = statusParam(known ?? [])
       .optional()
       .safeParse(status);
-    const reject = (field: string, message = `is not a filter of reports of kind ${kind}`): void =>
-      context.addIssue({ code: 'custom', path: [field], message });
+    const reject = (
+      field: string,
+      message = `is not a filter of reports of kind ${kind}`,
+      code: IssueCode = 'not_allowed',
+    ): void => context.addIssue({ code: 'custom', path: [field], message, params: ruleOf(code) });
     if (!takesChannel && channel !== null) reject('channel');
     if (kind !== 'payments') for (const [field] of narrowing) reject(field);
     if (channel !== null && transactionThrough) reject('channel', 'must not be given beside transactionThrough');
-    if ((minAmount ?? 0) > (maxAmount ?? Infinity)) reject('minAmount', 'must not be more than maxAmount');
+    if ((minAmount ?? 0) > (maxAmount ?? Infinity)) {
+      reject('minAmount', 'must not be more than maxAmount', 'min_above_max');
+    }
     if (known === null && status !== undefined) reject('status');
-    else if (statuses.error) reject('status', statuses.error.issues[0]?.message);
+    else if (statuses.error) reject('status', statuses.error.issues[0]?.message, 'wrong_format');
     return {
       ...requested,
       channel,

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { first, insertRow, type Trx } from '../lib/db.ts';
 import { type AppError, duplicate, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { notEnough, tooBig, tooSmall } from '../lib/issues.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -99,7 +100,8 @@ export function limitError(
   const got = isAll ? `all that is available is ${formatBirr(amountSantim)}` : `got ${formatBirr(amountSantim)}`;
   const issue = `must be ${bound} ETB in a settlement, ${got}`;
   const code = isBelow ? 'AMOUNT_BELOW_MINIMUM' : 'AMOUNT_ABOVE_MAXIMUM';
-  return invalid(isAll ? 'all' : 'amount', issue, { code, message: `amount ${issue}` });
+  const wrong = isBelow ? tooSmall(issue, minSantim) : tooBig(issue, maxSantim);
+  return invalid(isAll ? 'all' : 'amount', wrong, { code, message: `amount ${issue}` });
 }
 
 async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<SettlementRow> {
@@ -141,7 +143,7 @@ export function largestAmount(rule: FeeRule, availableSantim: Santim): Santim {
 /** INSUFFICIENT_BALANCE where the balance covers no amount at all. */
 export function nothingToSettle(availableSantim: Santim): AppError {
   const issue = `${formatBirr(availableSantim)} ETB are available, which leaves nothing to settle`;
-  return invalid('all', issue, {
+  return invalid('all', notEnough(issue, availableSantim), {
     code: 'INSUFFICIENT_BALANCE',
     message: `The balance is not sufficient: ${issue}.`,
   });

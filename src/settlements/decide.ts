@@ -1,5 +1,6 @@
 import { requireAnotherPerson } from '../access/separation-of-duties.ts';
 import { invalidState } from '../lib/errors.ts';
+import { SANDBOX_REASONS } from '../lib/sandbox-reasons.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { markCredited, markSent } from './bank-results.ts';
@@ -70,7 +71,7 @@ export async function autoDecide(
     const { environment, status, amountSantim } = await lockSettlement(tx, id);
     if (environment !== 'sandbox' || status !== 'REQUESTED') return;
     const sandbox = { operatorId: SANDBOX_OPERATOR, at, notifyWorkflow: false };
-    const reason = 'The sandbox rejects amounts that end in .13.';
+    const reason = SANDBOX_REASONS.SANDBOX_AMOUNT_REJECTED;
     const decision = sandboxDecision(amountSantim);
     if (decision === 'approve') await approveSettlement(tx, id, sandbox);
     if (decision === 'reject') await rejectSettlement(tx, id, { ...sandbox, reason });

@@ -28,7 +28,7 @@ export function presentLimit({ own, minSantim, maxSantim }: SettlementLimit & { 
 export async function setSettlementLimit(trx: Trx, limit: SettlementLimit & { merchantId: string }): Promise<void> {
   const { minSantim, maxSantim } = limit;
   const got = `got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
-  if (maxSantim < minSantim) throw invalid('max', `must be at least min, ${got}`);
+  if (maxSantim < minSantim) throw invalid('max', { issue: `must be at least min, ${got}`, code: 'min_above_max' });
   await rows(
     trx,
     `INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, :minSantim, :maxSantim)

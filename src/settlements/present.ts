@@ -5,6 +5,7 @@ import type { Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
+import { messageCodeOf } from '../lib/sandbox-reasons.ts';
 import type { SettlementRow } from './queries.ts';
 
 /** The settlement as the API returns it; unknown fields are omitted. */
@@ -25,7 +26,7 @@ export function presentSettlement(row: SettlementRow) {
     expectedBy: row.expectedUntil,
     dateReasons: row.skippedDays,
     bankReference: row.bankReference ?? undefined,
-    failure: row.failure ?? undefined,
+    failure: row.failure ? { ...row.failure, ...messageCodeOf(row.failure.message) } : undefined,
     environment,
     requestedAt,
     sentAt: row.sentAt ?? undefined,

@@ -7,8 +7,10 @@ import { JOURNAL_KINDS } from '../ledger/postings.ts';
 import { Quote } from '../ledger/quote.ts';
 import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, birrParam, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
+import { messageCode } from '../lib/sandbox-reasons.ts';
 import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { requestedByFields } from '../merchants/operations.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
@@ -29,7 +31,8 @@ export const NewSettlement = z
   .check(({ value: { amount, all }, issues }) => {
     if ((amount === undefined) === (all === true)) return;
     const message = amount === undefined ? 'must be given, or "all": true' : 'must not be given together with all';
-    issues.push({ code: 'custom', path: ['amount'], message, input: amount });
+    const params = ruleOf(amount === undefined ? 'required' : 'not_allowed');
+    issues.push({ code: 'custom', path: ['amount'], message, input: amount, params });
   })
   .transform(({ requestId, amount }) => ({
     requestId,
@@ -82,7 +85,7 @@ export const Settlement = z
       .array(z.object({ date: z.string(), reason: z.string(), provisional: z.boolean() }))
       .describe('The days skipped on the way, and why'),
     bankReference: z.string().optional().describe("The bank's trace id"),
-    failure: z.object({ code: z.string(), message: z.string() }).optional(),
+    failure: z.object({ code: z.string(), message: z.string(), messageCode }).optional(),
     environment: z.enum(['sandbox', 'live']),
     requestedAt: instant,
     sentAt: instant.optional().describe('When it was given to the bank'),

@@ -133,10 +133,11 @@ export function destinationError(
   if (payoutTo.includes(kind)) return null;
   if (payoutTo.length === 0) {
     const issue = `${channel} makes no payouts: choose a channel whose payoutTo at GET /api/checkout/limits is not empty`;
-    return invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE', message: `channel ${issue}` });
+    const more = { code: 'CHANNEL_NOT_AVAILABLE', message: `channel ${issue}` } as const;
+    return invalid('channel', { issue, code: 'no_payouts' }, more);
   }
   const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${kind}`;
-  return invalid('destination', issue, { message: `destination: ${issue}` });
+  return invalid('destination', { issue, code: 'wrong_destination' }, { message: `destination: ${issue}` });
 }
 
 /** What is left of the daily limit; null without one. */

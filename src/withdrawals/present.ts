@@ -2,6 +2,7 @@ import { totalDebit } from '../ledger/postings.ts';
 import { withoutNulls } from '../lib/fields.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
+import { messageCodeOf } from '../lib/sandbox-reasons.ts';
 import type { WithdrawalRow } from './queries.ts';
 import { Withdrawal } from './schema.ts';
 
@@ -33,6 +34,7 @@ export function presentWithdrawal(row: WithdrawalRow) {
         accountNumber: accountNumber && maskDigits(accountNumber),
         accountName,
       }),
+      failure: row.failure && { ...row.failure, ...messageCodeOf(row.failure.message) },
       stage: stage === 'COMPLETED' ? null : stage,
       pendingReason: stage === 'COMPLETED' ? null : PENDING_REASONS[stage],
       reviewReasons: reviewReasons.length === 0 ? null : reviewReasons,

@@ -8,7 +8,7 @@ import { quotePayout } from '../ledger/quote.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
-import { AppError, found, invalid } from '../lib/errors.ts';
+import { AppError, found, invalid, presentProblem } from '../lib/errors.ts';
 import { toBirr, toSantim, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
@@ -104,8 +104,6 @@ function readRequest(given: unknown): Requested | AppError {
   }
 }
 
-const problemsOf = ({ code, message }: AppError) => [{ code, message }];
-
 const AMOUNTS = ['amount', 'fee', 'feeTax', 'totalDebit'] as const;
 
 async function quoteAll(deps: Deps, scope: MerchantScope, given: readonly (Requested | AppError)[]) {
@@ -120,14 +118,15 @@ async function quoteAll(deps: Deps, scope: MerchantScope, given: readonly (Reque
   ]);
   const seen = new Set<string>();
   const lines = given.map((request) => {
-    if (request instanceof AppError) return { problems: problemsOf(request) };
+    if (request instanceof AppError) return { problems: [presentProblem(request)] };
     const { requestId } = request;
-    const repeated = seen.has(requestId) ? invalid('requestId', `"${requestId}" is that of an earlier one too`) : null;
+    const issue = `"${requestId}" is that of an earlier one too`;
+    const repeated = seen.has(requestId) ? invalid('requestId', { issue, code: 'repeated' }) : null;
     seen.add(requestId);
     const row = existing.get(requestId);
     if (row && repeated === null) {
       const reused = reuseError(row, request);
-      return reused ? { problems: problemsOf(reused) } : { problems: [], withdrawal: presentWithdrawal(row) };
+      return reused ? { problems: [presentProblem(reused)] } : { problems: [], withdrawal: presentWithdrawal(row) };
     }
     return quote({ ...request, error: repeated });
   });

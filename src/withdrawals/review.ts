@@ -3,6 +3,7 @@ import { DAY_MS } from '../lib/dates.ts';
 import { insertRow, rows, type Queryable } from '../lib/db.ts';
 import { invalidState } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
+import { SANDBOX_REASONS } from '../lib/sandbox-reasons.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { Environment } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
@@ -158,7 +159,7 @@ export async function autoDecide(
     let row = await lockWithdrawal(tx.trx, withdrawalId);
     const decision = row.environment === 'sandbox' ? sandboxDecision(row.amountSantim) : 'wait';
     if (row.stage === 'UNDER_REVIEW' && decision === 'reject') {
-      const reason = 'The sandbox rejects amounts that end in .13.';
+      const reason = SANDBOX_REASONS.SANDBOX_AMOUNT_REJECTED;
       await rejectWithdrawal(tx, withdrawalId, { ...decider, reason });
     }
     // An operator may have given one of two approvals.

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nameFields } from '../access/names.ts';
 import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../access/operator-schema.ts';
 import { Quote } from '../ledger/quote.ts';
-import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
+import { ACCOUNT_NUMBER, ACCOUNT_NUMBER_RULE, BANK_CODES } from '../lib/banks.ts';
 import {
   birrAmount,
   birrParam,
@@ -14,8 +14,10 @@ import {
   plainText,
   reference,
 } from '../lib/fields.ts';
+import { ruleOf } from '../lib/issues.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { normalisePhone } from '../lib/phone.ts';
+import { normalisePhone, PHONE_RULE } from '../lib/phone.ts';
+import { messageCode } from '../lib/sandbox-reasons.ts';
 import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/operations.ts';
@@ -30,14 +32,12 @@ const channel = z.enum(CHANNELS);
 
 const DestinationFields = z.strictObject({
   phone: limitedText(20)
-    .refine((text) => normalisePhone(text) !== null, {
-      error: 'must be an Ethiopian mobile number, such as 0911000001 or +251911000001',
-    })
+    .refine((text) => normalisePhone(text) !== null, PHONE_RULE)
     .transform((text) => normalisePhone(text) ?? text)
     .optional()
     .meta({ description: 'The wallet to pay to, where the channel pays to wallets', example: '0911000001' }),
   bankCode: z.enum(BANK_CODES).optional(),
-  accountNumber: patternText(20, ACCOUNT_NUMBER, 'must be 8 to 20 digits').optional(),
+  accountNumber: patternText(20, ACCOUNT_NUMBER, ACCOUNT_NUMBER_RULE).optional(),
   accountName: plainText(ACCOUNT_NAME_CHARACTERS_MAX).min(1).meta({ example: 'Abebe Bikila' }),
 });
 
@@ -50,7 +50,8 @@ const destination = DestinationFields.transform((given, context): Destination =>
   if (phone === undefined && bankCode !== undefined && accountNumber !== undefined) {
     return { kind: 'bank', bankCode, accountNumber, accountName };
   }
-  context.addIssue({ code: 'custom', message: 'must have either phone, or bankCode and accountNumber' });
+  const message = 'must have either phone, or bankCode and accountNumber';
+  context.addIssue({ code: 'custom', message, params: ruleOf('phone_or_account') });
   return z.NEVER;
 });
 
@@ -91,7 +92,8 @@ export const WithdrawalListQuery = z.strictObject({
 
 const text = z.string().optional();
 const limits = { min: z.number(), max: z.number() };
-const failure = z.object({ code: z.string(), message: z.string(), providerCode: z.string(), retryable: z.boolean() });
+const said = z.string();
+const failure = z.object({ code: said, message: said, messageCode, providerCode: said, retryable: z.boolean() });
 
 /** A withdrawal's public fields. */
 export const Withdrawal = z

@@ -112,7 +112,7 @@ test('it needs a reason and the role, and is no job of a merchant', async () => 
   const unsaid = await send('POST', PATH, ofHost());
   expect([unsaid.status, unsaid.body.error.details]).toEqual([
     400,
-    [{ field: 'reason', issue: 'is required, except with dryRun' }],
+    [{ field: 'reason', issue: 'is required, except with dryRun', code: 'required' }],
   ]);
   const viewer = await backOffice.send('POST', PATH, {
     key: backOffice.people.viewer.key,

@@ -1,4 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
+import { SANDBOX_REASONS } from '../../src/lib/sandbox-reasons.ts';
 import { linkAccount, requestSettlement, withdraw } from '../support/settlements.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
@@ -45,5 +46,43 @@ test('on a page in Amharic, what the API has in English by a known code is in Am
   found.push(await inspectScreen(tab, 'settlement-drawer-am'));
   expect(found.flat()).toEqual([]);
   expect(problems).toEqual([]);
+  await close();
+}, 120_000);
+
+test('on a page in Amharic, what is wrong with a field and a reason of the sandbox are in Amharic', async () => {
+  const { db, fixture, scope } = portal;
+  const { id } = await withdraw(fixture, scope, 120_00n);
+  const failure = {
+    code: 'REJECTED',
+    message: SANDBOX_REASONS.SANDBOX_AMOUNT_REJECTED,
+    providerCode: '',
+    retryable: false,
+  };
+  await rows(
+    db,
+    `UPDATE withdrawal SET status = 'REJECTED', stage = 'COMPLETED', failure = CAST(:failure AS jsonb), completed_at = now() WHERE id = :id`,
+    { id, failure: JSON.stringify(failure) },
+  );
+  const { page, problems, close } = await portal.open(`/test/withdrawals?open=${id}`, {
+    language: 'am',
+    role: 'owner',
+  });
+  await page.waitForSelector('dialog >> text=በሙከራ ላይ በ.13 የሚያልቁ መጠኖች ውድቅ ይደረጋሉ።');
+  await page.goto(`${portal.url}/test/webhooks`);
+  await page.getByRole('button', { name: 'አዲስ ምዝገባ' }).first().click();
+  await page.fill('dialog input[type=url]', 'https://intranet/hooks');
+  await page.locator('dialog button[type=submit]').click();
+  const issue = page.locator('dialog', { hasText: 'ከኢንተርኔት የሚደረስበት አገልጋይ።' });
+  await issue.waitFor();
+  expect(await issue.locator('[lang=en]').allTextContents()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.goto(`${portal.url}/test/withdrawals`);
+  await page.locator('main header button').last().click();
+  await page.fill('dialog input[inputmode=decimal]', '100');
+  await page.fill('dialog input[type=tel]', '12345');
+  await page.locator('dialog input:not([inputmode]):not([type=tel]):not([type=radio])').first().fill('አበበ');
+  await page.locator('dialog button[type=submit]').click();
+  await page.waitForSelector('dialog >> text=የኢትዮጵያ ሞባይል ቁጥር፦');
+  expect(problems.filter((one) => !one.includes('400'))).toEqual([]);
   await close();
 }, 120_000);

@@ -139,10 +139,19 @@ describe('input', () => {
     expect(response.status).toBe(400);
     expect(response.body.error.code).toBe('VALIDATION_ERROR');
     expect(response.body.error.details).toEqual([
-      { field: 'limit', issue: 'must be given once, got 2 values' },
-      { field: 'startDate', issue: 'must be a date as YYYY-MM-DD, got "2026-13-01"' },
-      { field: 'status', issue: 'must be one of OPEN, CLOSED, got "GONE"' },
-      { field: 'page', issue: 'is not a query parameter of this route; there are startDate, status, limit' },
+      { field: 'limit', issue: 'must be given once, got 2 values', code: 'given_twice' },
+      { field: 'startDate', issue: 'must be a date as YYYY-MM-DD, got "2026-13-01"', code: 'not_a_day' },
+      {
+        field: 'status',
+        issue: 'must be one of OPEN, CLOSED, got "GONE"',
+        code: 'not_an_option',
+        params: { allowed: 'OPEN, CLOSED' },
+      },
+      {
+        field: 'page',
+        issue: 'is not a query parameter of this route; there are startDate, status, limit',
+        code: 'unknown_field',
+      },
     ]);
     expect(response.body.message).toContain('startDate must be a date as YYYY-MM-DD, got "2026-13-01"');
   });

@@ -33,7 +33,7 @@ test('two-factor is on once a code of the app was entered, and the secret is sto
   const person = await portal.signedIn(merchantId, 'owner');
   const wrong = { body: { code: '000000' } };
   const guess = await person.send('POST', BEGIN, { body: { currentPassword: 'Walls' } });
-  expect(guess.body.error.details).toEqual([{ field: 'currentPassword', issue: 'is wrong' }]);
+  expect(guess.body.error.details).toEqual([{ field: 'currentPassword', issue: 'is wrong', code: 'wrong_password' }]);
   await person.send('POST', BEGIN, PROVED);
   expect((await person.send('POST', '/api/portal/security/two-factor/confirm', wrong)).status).toBe(400);
   expect((await person.send('GET', '/api/portal/me')).body.data.twoFactor.enabled).toBe(false);

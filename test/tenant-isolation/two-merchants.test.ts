@@ -237,7 +237,11 @@ describe('undocumented input', () => {
         status: 400,
         code: 'VALIDATION_ERROR',
       });
-      expect(body.error.details).toContainEqual({ field: 'surplus', issue: expect.stringContaining('is not a') });
+      expect(body.error.details).toContainEqual({
+        field: 'surplus',
+        issue: expect.stringContaining('is not a'),
+        code: 'unknown_field',
+      });
       expect(body.message).toContain('surplus');
     };
     for (const operation of operations) {

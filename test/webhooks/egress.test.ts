@@ -1,7 +1,10 @@
 import { createEgressGuard, type EgressOptions } from '../../src/webhooks/egress/egress.ts';
 
 function guard(tx: Partial<EgressOptions> = {}) {
-  return createEgressGuard({ allowLoopback: false, ports: [443, 8443], deny: ['168.63.129.16/32'], ...tx });
+  const made = createEgressGuard({ allowLoopback: false, ports: [443, 8443], deny: ['168.63.129.16/32'], ...tx });
+  const checkUrl = (...given: Parameters<typeof made.checkUrl>): string[] =>
+    made.checkUrl(...given).map(({ issue }) => issue);
+  return { ...made, checkUrl };
 }
 
 describe('a URL to save', () => {

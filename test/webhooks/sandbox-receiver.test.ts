@@ -56,7 +56,7 @@ describe('the API of the built-in receiver', () => {
     const response = await api.send('POST', WANTED, key);
     expect(response.status).toBe(400);
     expect(response.body.error.details).toEqual([
-      { field: 'sandboxReceiver', issue: 'must not be given in live: it is for the sandbox' },
+      { field: 'sandboxReceiver', issue: 'must not be given in live: it is for the sandbox', code: 'not_allowed' },
     ]);
   });
 

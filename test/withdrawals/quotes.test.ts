@@ -41,7 +41,7 @@ test('each line has its own errors, as a request of it would get', async () => {
   const responses = [];
   for (const body of bodies) responses.push((await fixture.send('POST', '/api/checkout/withdrawal', body)).body);
   expect(quoted.data.lines.map(({ problems: [first] }: Line) => first)).toEqual(
-    responses.map(({ error, message }) => ({ code: error.code, message })),
+    responses.map(({ error: { code, details }, message }) => ({ code, message, details })),
   );
   expect(quoted.data.lines[1].problems[0].message).toContain('destination.accountName');
 });

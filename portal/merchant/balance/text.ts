@@ -47,9 +47,9 @@ export const ENTRIES_OF = catalogue({
 /** What an entry is, by its type. */
 export const KINDS = catalogue({
   PAYMENT: ['Payment', 'ክፍያ'],
-  PAYMENT_HELD: ['Payment held', 'የታገደ ክፍያ'],
-  HELD_ACCEPTED: ['Held payment released', 'የተለቀቀ የታገደ ክፍያ'],
-  HELD_RETURNED: ['Held payment returned', 'የተመለሰ የታገደ ክፍያ'],
+  PAYMENT_HELD: ['Payment held', 'የተያዘ ክፍያ'],
+  HELD_ACCEPTED: ['Held payment released', 'የተለቀቀ የተያዘ ክፍያ'],
+  HELD_RETURNED: ['Held payment returned', 'የተመለሰ የተያዘ ክፍያ'],
   WITHDRAWAL_RESERVED: ['Withdrawal reserved', 'ለወጪ የተያዘ'],
   WITHDRAWAL_PAID: ['Withdrawal paid', 'የተከፈለ ወጪ'],
   WITHDRAWAL_RELEASED: ['Withdrawal released', 'የተለቀቀ ወጪ'],

@@ -16,7 +16,7 @@ export const text = catalogue({
   change: ['Link another account', 'ሌላ ሂሳብ ያያይዙ'],
   PENDING: ['Waits for verification', 'ማረጋገጫ ይጠብቃል'],
   VERIFIED: ['Verified', 'ተረጋግጧል'],
-  REJECTED: ['Rejected', 'ውድቅ ሆኗል'],
+  REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
   pendingHelp: [
     'Meskot compares the account with your documents. Settlements can be requested once it is verified.',
     'መስኮት ሂሳቡን ከሰነዶችዎ ጋር ያነጻጽራል። ሲረጋገጥ ዝውውር መጠየቅ ይቻላል።',

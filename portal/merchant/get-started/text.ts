@@ -29,7 +29,7 @@ export const text = catalogue({
   SUBMITTED: ['Submitted: Meskot decides.', 'ቀርቧል፦ መስኮት ይወስናል።'],
   UNDER_REVIEW: ['Meskot is looking at it.', 'መስኮት እየተመለከተው ነው።'],
   APPROVED: ['Your business is verified.', 'ድርጅትዎ ተረጋግጧል።'],
-  REJECTED: ['Rejected: open it to see why, and submit it again.', 'ውድቅ ሆኗል፦ ምክንያቱን ለማየት ይክፈቱትና እንደገና ያቅርቡ።'],
+  REJECTED: ['Rejected: open it to see why, and submit it again.', 'ውድቅ ተደርጓል፦ ምክንያቱን ለማየት ይክፈቱትና እንደገና ያቅርቡ።'],
   MORE_INFO_NEEDED: ['Meskot needs more information.', 'መስኮት ተጨማሪ መረጃ ይፈልጋል።'],
   key: ['Create a test key', 'የሙከራ ቁልፍ ይፍጠሩ'],
   keyHelp: [
@@ -43,7 +43,7 @@ export const text = catalogue({
     'Your server gets a signed request when a payment changes. It is the only reliable way to know that a customer has paid. No server yet? Switch on the built-in receiver.',
     'ክፍያ ሲለወጥ አገልጋይዎ የተፈረመ መልእክት ይደርሰዋል። ደንበኛ መክፈሉን ለማወቅ አስተማማኙ መንገድ ይህ ብቻ ነው። እስካሁን አገልጋይ ከሌለዎት አብሮ የተሠራውን መቀበያ ያብሩ።',
   ],
-  webhooks: (count: number) => [`Active subscriptions: ${formatCount(count)}`, `የሚሠሩ ምዝገባዎች፦ ${formatCount(count)}`],
+  webhooks: (count: number) => [`Active subscriptions: ${formatCount(count)}`, `ንቁ ምዝገባዎች፦ ${formatCount(count)}`],
   toWebhooks: ['Open the webhooks', 'ዌብሁኮችን ይክፈቱ'],
   pay: ['Make a test payment', 'የሙከራ ክፍያ ያድርጉ'],
   payHelp: [

@@ -31,7 +31,7 @@ export const text = catalogue({
   waitingDeliveries: (count: number) => [`${formatCount(count)} waiting`, `${formatCount(count)} በመጠባበቅ ላይ`],
   waits: ['What waits', 'የሚጠብቁ'],
   pending: ['Pending payments', 'በመጠባበቅ ላይ ያሉ ክፍያዎች'],
-  held: ['Held payments', 'የታገዱ ክፍያዎች'],
+  held: ['Held payments', 'የተያዙ ክፍያዎች'],
   withdrawals: ['Withdrawals under way', 'በሂደት ላይ ያሉ ወጪዎች'],
   toConfirm: ['Withdrawals to be confirmed', 'ማረጋገጫ የሚጠብቁ ወጪዎች'],
   settlements: ['Settlements under way', 'በሂደት ላይ ያሉ ዝውውሮች'],

@@ -1,5 +1,6 @@
 import { addisDay } from '../../../src/lib/dates.ts';
-import { amharicOf, ApiText } from '../../ui/api-text.tsx';
+import { amharicOf } from '../../ui/api-meanings.ts';
+import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';

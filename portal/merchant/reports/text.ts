@@ -36,7 +36,7 @@ export const text = catalogue({
   count: ['Count', 'ብዛት'],
   requested: ['Requested', 'የተጠየቀ'],
   gross: ['Paid', 'የተከፈለ'],
-  fee: ['Fee and tax', 'ክፍያና ግብር'],
+  fee: ['Fee and tax', 'የአገልግሎት ክፍያና ግብር'],
   net: ['Net', 'የተጣራ'],
   total: ['Total', 'ጠቅላላ'],
   none: ['There is nothing in this period.', 'በዚህ ጊዜ ውስጥ ምንም የለም።'],
@@ -45,7 +45,7 @@ export const text = catalogue({
   schedules: ['Scheduled by mail', 'በኢሜይል የሚላኩ'],
   schedulesHelp: [
     'At 06:00 on the day after each period the report is generated, and its recipients get a mail with a link to this page.',
-    'ሪፖርቱ እያንዳንዱ ጊዜ ባለቀ ማግስት በ06:00 (ከጥዋቱ 12 ሰዓት) ይዘጋጃል፤ ተቀባዮችም የዚህን ገጽ ሊንክ የያዘ ኢሜይል ይደርሳቸዋል።',
+    'ሪፖርቱ እያንዳንዱ ጊዜ ባለቀ ማግስት በ06:00 (ከጥዋቱ 12 ሰዓት) ይዘጋጃል፤ ተቀባዮችም የዚህን ገጽ አገናኝ የያዘ ኢሜይል ይደርሳቸዋል።',
   ],
   newSchedule: ['New schedule', 'አዲስ መርሐ ግብር'],
   createSchedule: ['Schedule the report', 'መርሐ ግብር ይያዙ'],

@@ -1,3 +1,4 @@
+import { amharicOf } from '../../ui/api-meanings.ts';
 import { ApiText } from '../../ui/api-text.tsx';
 import { Note, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -5,7 +6,7 @@ import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr, formatBirr, formatCount, formatDay } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
-import { KINDS, SettlementState } from '../../ui/settlement-state.tsx';
+import { FAILURES, KINDS, SettlementState } from '../../ui/settlement-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KINDS as ENTRY_KINDS } from '../balance/text.ts';
 import { CancelPayout, PayoutDrawer } from '../payout.tsx';
@@ -37,7 +38,8 @@ export function SettlementDrawer({ settlementId, onClose }: { settlementId: stri
       notes={({ failure }) =>
         failure && (
           <Note tone="bad">
-            <ApiText text={failure.message} />
+            {FAILURES[failure.code as keyof typeof FAILURES]}{' '}
+            <ApiText text={failure.message} amharic={amharicOf(failure.messageCode)} />
           </Note>
         )
       }

@@ -26,7 +26,7 @@ export const text = catalogue({
   none: ['No settlement matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ዝውውር የለም።'],
   noneHelp: [
     'A settlement moves your balance to your linked bank account.',
-    'ዝውውር ቀሪ ሂሳብዎን ወደተገናኘው የባንክ ሂሳብዎ ያስተላልፋል።',
+    'ዝውውር ቀሪ ሂሳብዎን ወደተያያዘው የባንክ ሂሳብዎ ያስተላልፋል።',
   ],
   cancel: ['Cancel the settlement', 'ዝውውሩን ይሰርዙ'],
   cancelQuestion: [

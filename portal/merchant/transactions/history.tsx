@@ -1,7 +1,8 @@
 import { useQueries } from '@tanstack/react-query';
 
 import type { TimelineKind } from '../../../src/payments/timeline.ts';
-import { amharicOf, ApiText } from '../../ui/api-text.tsx';
+import { amharicOf } from '../../ui/api-meanings.ts';
+import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
@@ -10,7 +11,7 @@ import { Failed } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { KINDS } from '../../ui/transaction-state.tsx';
+import { factText, KINDS } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
 import { AMOUNTS, text } from './detail-text.ts';
@@ -92,8 +93,8 @@ function transactionItems({ timeline }: TransactionWithTimeline): TimelineItem[]
 /** The facts of an entry that a merchant can use: amounts in birr, no ids. */
 function detailText(detail: Record<string, unknown>): string {
   return Object.entries(detail)
-    .filter(([name, value]) => name !== 'attemptId' && value !== false && value !== undefined)
-    .map(([name, value]) => (AMOUNTS[name] ? `${AMOUNTS[name]} ${birr(Number(value) / 100)}` : String(value)))
+    .map(([name, value]) => (AMOUNTS[name] ? `${AMOUNTS[name]} ${birr(Number(value) / 100)}` : factText(name, value)))
+    .filter((fact) => fact !== undefined)
     .join(' · ');
 }
 

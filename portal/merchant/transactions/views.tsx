@@ -12,7 +12,7 @@ import { text as kit } from '../../ui/text.ts';
 import { useChange, useRead, type SavedView } from '../routes.ts';
 
 const text = catalogue({
-  views: ['Views', 'ዕይታዎች'],
+  views: ['Views', 'እይታዎች'],
   today: ['Today', 'ዛሬ'],
   failedThisWeek: ['Failed this week', 'በዚህ ሳምንት ያልተሳኩ'],
   pendingLong: ['Pending over 1 h', 'ከ1 ሰዓት በላይ በመጠባበቅ ላይ'],

@@ -1,5 +1,6 @@
 import type { TimelineKind } from '../../../src/merchants/kyc/schema.ts';
 import { EDITABLE } from '../../../src/merchants/kyc/states.ts';
+import { amharicOf } from '../../ui/api-meanings.ts';
 import { ApiText } from '../../ui/api-text.tsx';
 import { Note, type Tone } from '../../ui/badge.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -81,14 +82,15 @@ const EXPLANATIONS: Record<Kyc['status'], string> = {
 };
 
 /** The state of the application, and the decision with its reason. */
-function Decision({ kyc: { status, message, submittedAt, decidedAt } }: { kyc: Kyc }) {
+function Decision({ kyc: { status, message, messageCode, submittedAt, decidedAt } }: { kyc: Kyc }) {
   return (
     <div role="status">
       <Note tone={TONES[status]}>
         <p className="text-base font-semibold">{KYC_STATES[status]}</p>
         {message !== null && (
           <p className="font-medium">
-            {status === 'REJECTED' ? text.rejected : text.moreInfo} <ApiText text={message} />
+            {status === 'REJECTED' ? text.rejected : text.moreInfo}{' '}
+            <ApiText text={message} amharic={amharicOf(messageCode)} />
           </p>
         )}
         <p>{EXPLANATIONS[status]}</p>
@@ -136,7 +138,7 @@ function History({ kyc: { timeline } }: { kyc: Kyc }) {
   return (
     <Panel title={text.history}>
       <Timeline
-        items={timeline.map(({ at, kind, by, message }, index) => ({
+        items={timeline.map(({ at, kind, by, message, messageCode }, index) => ({
           id: `${index}`,
           at,
           title: KYC_STEPS[kind],
@@ -146,7 +148,7 @@ function History({ kyc: { timeline } }: { kyc: Kyc }) {
               {text[by]}
               {message !== undefined && (
                 <>
-                  : <ApiText text={message} />
+                  : <ApiText text={message} amharic={amharicOf(messageCode)} />
                 </>
               )}
             </>

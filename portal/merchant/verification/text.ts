@@ -40,7 +40,7 @@ export const text = catalogue({
   unsaved: ['You have changes that are not saved.', 'ያልተቀመጡ ለውጦች አሉዎት።'],
   wrongFields: [
     'Some fields have a wrong value. What you have typed is still there.',
-    'አንዳንድ ቦታዎች የተሳሳተ ነገር አላቸው። የጻፉት አልጠፋም።',
+    'አንዳንድ መስኮች የተሳሳተ ነገር አላቸው። የጻፉት አልጠፋም።',
   ],
   incomplete: [
     'The application is not complete. What is missing is marked below.',

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { amharicOf, ApiText } from '../../ui/api-text.tsx';
+import { amharicOf } from '../../ui/api-meanings.ts';
+import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';

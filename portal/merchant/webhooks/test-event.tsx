@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { adviceOf } from '../../ui/advice.ts';
-import { amharicOf, ApiText } from '../../ui/api-text.tsx';
+import { amharicOf } from '../../ui/api-meanings.ts';
+import { ApiText } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';

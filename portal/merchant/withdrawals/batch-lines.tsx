@@ -18,7 +18,7 @@ type Quoted = WithdrawalQuotes['lines'][number];
 type Row = BatchLine & { quote: Quoted; repeats: number | undefined; failure: CallFailure | undefined };
 
 const problemsOf = ({ quote: { problems, withdrawal }, failure }: Row) =>
-  failure && !withdrawal ? [{ code: failure.code, message: failure.message }] : problems;
+  failure && !withdrawal ? [failure] : problems;
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: text.line, narrow: 'labelled', cell: ({ line }) => line },
@@ -60,9 +60,9 @@ function State({ row }: { row: Row }) {
           {quote.withdrawal.failure && <WithdrawalFailure failure={quote.withdrawal.failure} />}
         </>
       )}
-      {problems.map(({ code, message }) => (
+      {problems.map(({ code, message, details }) => (
         <div key={code + message} className="max-w-prose text-bad">
-          <ApiMessage code={code} message={message} />
+          <ApiMessage code={code} message={message} details={details} />
         </div>
       ))}
       {!quote.withdrawal && problems.length === 0 && <Badge tone="good">{text.ready}</Badge>}

@@ -47,7 +47,7 @@ function ConfirmAllDialog({ withdrawals, onClose }: DialogProps) {
       header: shared.status,
       cell: (row) => {
         const failure = failures.get(row);
-        if (failure) return <ApiMessage code={failure.code} message={failure.message} />;
+        if (failure) return <ApiMessage code={failure.code} message={failure.message} details={failure.details} />;
         return withdrawals.indexOf(row) < done && text.confirmed;
       },
     },

@@ -47,7 +47,7 @@ export const text = catalogue({
     'It is sent at once, unless it is under review first: the first one to a beneficiary always is.',
     'መጀመሪያ ካልተመረመረ በስተቀር ወዲያውኑ ይላካል፤ ለአንድ ተቀባይ የመጀመሪያው ሁልጊዜ ይመረመራል።',
   ],
-  typeAmount: ['Type an amount to see the fee.', 'ክፍያውን ለማየት መጠን ያስገቡ።'],
+  typeAmount: ['Type an amount to see the fee.', 'የአገልግሎት ክፍያውን ለማየት መጠን ያስገቡ።'],
   secondPerson: ['A second person', 'ሁለተኛ ሰው'],
   secondPersonFrom: (amount: string) => [
     `From ${amount} on, a second person confirms each withdrawal before it is sent.`,

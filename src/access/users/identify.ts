@@ -124,7 +124,12 @@ function readEnvironment(ctx: Context): Environment {
   const value = ctx.get('x-meskot-environment');
   if (value === 'sandbox' || value === 'live') return value;
   const got = value === '' ? 'none' : JSON.stringify(value.slice(0, 40));
-  throw invalid('X-Meskot-Environment', `must be sandbox or live, got ${got}`);
+  const params = { allowed: 'sandbox, live' };
+  throw invalid('X-Meskot-Environment', {
+    issue: `must be sandbox or live, got ${got}`,
+    code: 'not_an_option',
+    params,
+  });
 }
 
 function userCaller({ id, userId, merchantId, merchantStatus, role }: Session, environment: Environment): UserCaller {

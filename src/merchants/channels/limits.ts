@@ -1,5 +1,6 @@
 import { first, type Trx } from '../../lib/db.ts';
 import { invalid, type AppError } from '../../lib/errors.ts';
+import { tooBig, tooSmall } from '../../lib/issues.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { addRule } from '../effective-rules.ts';
 import type { Channel } from './channel.ts';
@@ -45,7 +46,8 @@ function rejectUnusable(
     throw invalid('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
   }
   if (maxSantim < minSantim) {
-    throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
+    const issue = `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
+    throw invalid('max', { issue, code: 'min_above_max' });
   }
   if (maxSantim > platform.maxSantim) {
     throw invalid('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
@@ -71,13 +73,13 @@ export function amountLimitError(channel: Channel, limits: Limits, amountSantim:
   const left = day ? `; ${formatBirr(day.leftSantim)} ETB are left today ${daily}` : '';
   if (amountSantim < minSantim) {
     const issue = `must be at least ${formatBirr(minSantim)} ETB on ${channel}, ${got}${left}`;
-    return invalid('amount', issue, { code: 'AMOUNT_BELOW_MINIMUM' });
+    return invalid('amount', tooSmall(issue, minSantim), { code: 'AMOUNT_BELOW_MINIMUM' });
   }
   if (amountSantim > maxSantim) {
     const issue = `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, ${got}${left}`;
-    return invalid('amount', issue, { code: 'AMOUNT_ABOVE_MAXIMUM' });
+    return invalid('amount', tooBig(issue, maxSantim), { code: 'AMOUNT_ABOVE_MAXIMUM' });
   }
   if (!day || amountSantim <= day.leftSantim) return null;
   const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today ${daily} on ${channel}, ${got}`;
-  return invalid('amount', issue, { code: 'DAILY_LIMIT_EXCEEDED' });
+  return invalid('amount', tooBig(issue, day.leftSantim), { code: 'DAILY_LIMIT_EXCEEDED' });
 }

@@ -69,7 +69,8 @@ export async function planMaintenance({ trx }: UnitOfWork, planned: NewWindow): 
 
 function ensureTimes({ startsAt, endsAt }: { startsAt: Date; endsAt: Date }, now: Date): void {
   if (startsAt < now) {
-    throw invalid('startsAt', `must not be in the past, before ${now.toISOString()}, got ${startsAt.toISOString()}`);
+    const issue = `must not be in the past, before ${now.toISOString()}, got ${startsAt.toISOString()}`;
+    throw invalid('startsAt', { issue, code: 'in_the_past' });
   }
   if (startsAt.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
     throw invalid('startsAt', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${startsAt.toISOString()}`);

@@ -45,7 +45,8 @@ export async function switchChannel(
   const { channel, approval, reason, openMaintenance } = await findChannel(trx, place, findProvider);
   if (approval === 'SUSPENDED' && enabled) {
     const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
-    throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
+    const wrong = { issue, code: 'not_usable', params: { reason: 'NOT_APPROVED' } } as const;
+    throw invalid('channel', wrong, { code: 'CHANNEL_NOT_AVAILABLE' });
   }
   // A request can be cancelled in any state of the channel.
   if (enabled && reason !== null && !SWITCHABLE.has(reason))
@@ -97,7 +98,8 @@ export function channelRejected(
   const issue = `${channel} ${window ? maintenanceUntil(window) : WHY[reason]}`;
   const retryAfter = window?.secondsLeft ?? (reason === 'UNAVAILABLE' ? UNAVAILABLE_SECONDS : null);
   const headers = retryAfter === null ? {} : { 'Retry-After': String(retryAfter) };
-  return new AppError(code, `channel ${issue}`, { details: [{ field, issue }], headers });
+  const details = [{ field, issue, code: 'not_usable', params: { reason } } as const];
+  return new AppError(code, `channel ${issue}`, { details, headers });
 }
 
 const maintenanceUntil = ({ endsAt }: OpenMaintenance): string =>

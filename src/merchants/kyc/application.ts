@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { updateRow, type Database } from '../../lib/db.ts';
 import { invalid, invalidFields, invalidState } from '../../lib/errors.ts';
+import { SANDBOX_REASONS } from '../../lib/sandbox-reasons.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
@@ -50,7 +51,7 @@ export async function submitApplication(tx: UnitOfWork, { at, actor, ...scope }:
   const { details } = before;
   const missing = missingFrom(details, documents);
   if (missing.length > 0) {
-    const issues = missing.map((field) => ({ field, issue: 'is missing' }));
+    const issues = missing.map((field) => ({ field, issue: 'is missing', code: 'document_missing' as const }));
     throw invalidFields(issues, `The application is not complete. Missing: ${missing.join(', ')}.`);
   }
   const submission = before.submissions + 1;
@@ -162,9 +163,9 @@ async function update(
 
 /** By the last two digits of the TIN; null leaves it to an operator, and all others are approved. */
 const SANDBOX_DECISIONS: Readonly<Record<string, KycCommand | null>> = {
-  '13': { type: 'reject', reason: 'The sandbox rejects a TIN that ends in 13.' },
+  '13': { type: 'reject', reason: SANDBOX_REASONS.SANDBOX_TIN_REJECTED },
   '14': null,
-  '15': { type: 'request-info', reason: 'The sandbox requests more information for a TIN that ends in 15.' },
+  '15': { type: 'request-info', reason: SANDBOX_REASONS.SANDBOX_TIN_MORE_INFO },
 };
 
 function sandboxDecision({ tin = '' }: ApplicationDetails): KycCommand | null {

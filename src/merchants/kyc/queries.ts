@@ -2,6 +2,7 @@ import type { z } from 'zod';
 
 import { first, rows, type Queryable } from '../../lib/db.ts';
 import { toBirr, type Santim } from '../../lib/money.ts';
+import { messageCodeOf } from '../../lib/sandbox-reasons.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { readTimeline, type EntryWithActor } from '../../lib/timeline.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
@@ -158,6 +159,7 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
   return {
     ...row,
     message: row.reviewMessage,
+    ...messageCodeOf(row.reviewMessage),
     application: row.details,
     missing: EDITABLE.includes(row.status) ? missingFrom(row.details, documents) : [],
     documents: documents.map(presentDocument),
@@ -176,7 +178,7 @@ function presentStep({ at, kind, actor, detail }: EntryWithActor) {
   const isMerchant = actor?.startsWith('key_') || actor?.startsWith('usr_');
   const by = isMerchant ? 'merchant' : actor?.startsWith('opr_') ? 'operator' : 'sandbox';
   const message = kind === 'tier.changed' ? undefined : (detail['reason'] ?? detail['what']);
-  return { at, kind, by, message, documentId: detail['documentId'] };
+  return { at, kind, by, message, ...messageCodeOf(message), documentId: detail['documentId'] };
 }
 
 /** An application as operators see it. */

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { nameFields } from '../../access/names.ts';
 import { environment, id, reason } from '../../access/operator-schema.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
+import { ruleOf } from '../../lib/issues.ts';
 import { normalisePhone } from '../../lib/phone.ts';
+import { messageCode } from '../../lib/sandbox-reasons.ts';
 import { entry, type TimelineKinds } from '../../lib/timeline.ts';
 import { KYC_STATUSES } from '../operations.ts';
 
@@ -48,7 +50,8 @@ const line = (charactersMax: number) => plainText(charactersMax).trim().min(1);
 const phone = limitedText(30).transform((text, ctx) => {
   const found = normalisePhone(text);
   if (found !== null) return found;
-  ctx.addIssue({ code: 'custom', message: 'must be an Ethiopian mobile number as 09…, 07… or +251…' });
+  const message = 'must be an Ethiopian mobile number as 09…, 07… or +251…';
+  ctx.addIssue({ code: 'custom', message, params: ruleOf('not_a_phone') });
   return z.NEVER;
 });
 
@@ -56,7 +59,10 @@ const fields = {
   legalName: line(200).describe('As in the trade licence'),
   tradeName: line(100).describe('The name that customers know'),
   businessType: z.enum(BUSINESS_TYPES),
-  tin: patternText(10, /^\d{10}$/, 'must be the 10 digits of a taxpayer identification number').describe(
+  tin: patternText(10, /^\d{10}$/, {
+    error: 'must be the 10 digits of a taxpayer identification number',
+    code: 'not_a_tin',
+  }).describe(
     'In the sandbox its last two digits decide: 13 is rejected, 14 waits for an operator, 15 needs more information.',
   ),
   tradeLicenceNumber: patternText(
@@ -69,7 +75,10 @@ const fields = {
   contactPerson: line(100),
   email: emailText(),
   website: line(500)
-    .refine(isWebAddress, { error: 'must be an address such as https://shop.example.et, without a user name' })
+    .refine(isWebAddress, {
+      error: 'must be an address such as https://shop.example.et, without a user name',
+      params: ruleOf('not_a_web_address'),
+    })
     .meta({ format: 'uri' }),
   expectedMonthlyVolume: birrAmount,
 };
@@ -140,6 +149,7 @@ export const Kyc = z
     environment: z.enum(['sandbox', 'live']),
     status: z.enum(KYC_STATUSES),
     message: z.string().nullable().describe('Why it was rejected, or what else is needed'),
+    messageCode,
     application: PresentedApplication,
     missing: z.array(z.string()).describe('What is missing for a submission'),
     documents: z.array(KycDocument),
@@ -157,6 +167,7 @@ export const Kyc = z
         kind: z.enum(Object.keys(TIMELINE)),
         by: z.enum(['merchant', 'operator', 'sandbox']),
         message: z.string().optional(),
+        messageCode,
         documentId: z.string().optional(),
       }),
     ),

@@ -80,7 +80,9 @@ function addRoute({ keyRing }: Deps): Route {
     errors: ['INVALID_STATE'],
     run: async (context, { params, body: { expiresAt = null, ...given } }) => {
       await readMerchant(context.tx.trx, params.merchantId);
-      if (expiresAt !== null && expiresAt <= context.at) throw invalid('expiresAt', 'must be in the future');
+      if (expiresAt !== null && expiresAt <= context.at) {
+        throw invalid('expiresAt', { issue: 'must be in the future', code: 'in_the_past' });
+      }
       const values = readCredentials(params.channel, given);
       const changed = await addCredentials(context, keyRing, { ...params, values, expiresAt });
       const message = 'Credentials stored: check them; another operator has to activate them';

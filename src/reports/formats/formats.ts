@@ -65,5 +65,5 @@ export function ensureRowsBelowMax(report: Pick<ReportRow, 'kind' | 'format'>, c
   const { rowsMax } = formatOf(report);
   if (count <= rowsMax) return;
   const issue = `${format} takes at most ${rowsMax} rows, and there are more: request a shorter period${format === 'PDF' ? ', or CSV or XLSX' : ''}`;
-  throw invalid('format', issue);
+  throw invalid('format', { issue, code: 'rows_too_many', params: { maximum: rowsMax } });
 }

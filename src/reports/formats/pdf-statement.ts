@@ -24,7 +24,10 @@ export async function* writeStatements(
       const statement = await statementOf(cells);
       count += 1;
       for (const total of statement.account?.totals ?? []) movements += total.count;
-      if (movements > PDF_MOVEMENTS_MAX) throw invalid('format', TOO_MANY_MOVEMENTS);
+      if (movements > PDF_MOVEMENTS_MAX) {
+        const params = { maximum: PDF_MOVEMENTS_MAX };
+        throw invalid('format', { issue: TOO_MANY_MOVEMENTS, code: 'rows_too_many', params });
+      }
       setSubject(`Settlement ${count} of ${sums.count}`);
       page.turn();
       yield* writeStatement(page, statement);

@@ -50,7 +50,9 @@ export async function readUsableAccount(db: Queryable, scope: MerchantScope, at:
   if (account?.status === 'VERIFIED' && at >= account.usableFrom) return account;
   const issue = whyUnusable(account);
   const message = `Settlements go to the linked bank account: ${issue}`;
-  throw new AppError('BANK_ACCOUNT_NOT_VERIFIED', message, { details: [{ field: 'bankAccount', issue }] });
+  throw new AppError('BANK_ACCOUNT_NOT_VERIFIED', message, {
+    details: [{ field: 'bankAccount', issue, code: 'not_linked' }],
+  });
 }
 
 function whyUnusable(account: BankAccountRow | undefined): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { environment, id, links, reason } from '../../access/operator-schema.ts';
-import { ACCOUNT_NUMBER, BANK_CODES, BANKS } from '../../lib/banks.ts';
+import { ACCOUNT_NUMBER, ACCOUNT_NUMBER_RULE, BANK_CODES, BANKS } from '../../lib/banks.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
 import { maskDigits } from '../../lib/mask.ts';
 import { requestedByFields } from '../../merchants/operations.ts';
@@ -11,7 +11,7 @@ const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 
 export const NewBankAccount = z.strictObject({
   bankCode: z.enum(BANK_CODES),
-  accountNumber: patternText(20, ACCOUNT_NUMBER, 'must be 8 to 20 digits').meta({ example: '1000123456789' }),
+  accountNumber: patternText(20, ACCOUNT_NUMBER, ACCOUNT_NUMBER_RULE).meta({ example: '1000123456789' }),
   accountName: plainText(ACCOUNT_NAME_CHARACTERS_MAX).min(1).meta({ example: 'Abyssinia Coffee PLC' }),
 });
 

@@ -6,6 +6,7 @@ import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { duplicate, found, invalidState } from '../../lib/errors.ts';
 import { mustBe } from '../../lib/fields.ts';
 import { newId } from '../../lib/ids.ts';
+import { ruleOf } from '../../lib/issues.ts';
 import { dateParam } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import {
@@ -20,6 +21,7 @@ import { computeHoliday, computeHolidays, HOLIDAY_KINDS, yearOf, type Holiday } 
 
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
   error: mustBe(`from ${FIRST_DAY} to ${LAST_DAY}`),
+  params: ruleOf('not_a_day'),
 });
 
 const holidayName = name.overwrite((text) => text.replaceAll(/ +/g, ' '));

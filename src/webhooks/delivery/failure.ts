@@ -1,14 +1,16 @@
 /** Why an attempt failed. Causes in this service: `interrupted`, the sending process died; `internal_error`, a defect. */
-export type FailureCode =
-  | 'http_status'
-  | 'timeout'
-  | 'dns'
-  | 'connect'
-  | 'tls'
-  | 'connection_reset'
-  | 'address_not_allowed'
-  | 'interrupted'
-  | 'internal_error';
+export const FAILURE_CODES = [
+  'http_status',
+  'timeout',
+  'dns',
+  'connect',
+  'tls',
+  'connection_reset',
+  'address_not_allowed',
+  'interrupted',
+  'internal_error',
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /** For the merchant, in the log of an event. Contains no resolved address and nothing about our network. */
 export type Failure = { code: FailureCode; message: string };

@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 
 import ipaddr from 'ipaddr.js';
 
+import type { Issue } from '../../lib/issues.ts';
 import type { Environment } from '../../lib/scope.ts';
 
 export type EgressOptions = {
@@ -42,23 +43,28 @@ export function createEgressGuard(options: EgressOptions) {
     if (range === 'loopback') return options.allowLoopback;
     return range === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_GLOBAL_UNICAST));
   };
-  const problemsOf = (url: URL): string[] => {
+  const problemsOf = (url: URL): Issue[] => {
     const target = targetOf(url);
     const loopback = options.allowLoopback && target.loopback;
-    const problems: string[] = [];
+    const problems: Issue[] = [];
     if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) {
-      problems.push(`must use https, got ${url.protocol.slice(0, -1)}`);
+      problems.push({ issue: `must use https, got ${url.protocol.slice(0, -1)}`, code: 'not_https' });
     }
-    if (url.username !== '' || url.password !== '') problems.push('must not contain a user name or password');
+    if (url.username !== '' || url.password !== '') {
+      problems.push({ issue: 'must not contain a user name or password', code: 'not_a_web_address' });
+    }
     // The default port of another protocol is no problem of its own: the protocol is rejected already.
     const portCounts = url.protocol === 'https:' || url.port !== '';
     if (!loopback && portCounts && !options.ports.includes(target.port)) {
-      problems.push(`must use port ${options.ports.join(' or ')}, got ${target.port}`);
+      const issue = `must use port ${options.ports.join(' or ')}, got ${target.port}`;
+      problems.push({ issue, code: 'wrong_port', params: { allowed: options.ports.join(', ') } });
     }
     if (target.isAddress) {
-      if (!isAllowed(target.host)) problems.push(`must be reachable from the internet, but ${target.host} is not`);
+      const issue = `must be reachable from the internet, but ${target.host} is not`;
+      if (!isAllowed(target.host)) problems.push({ issue, code: 'not_reachable' });
     } else if (target.loopback ? !loopback : !target.host.includes('.')) {
-      problems.push(`must name a host on the internet, such as hooks.example.com, got "${target.host}"`);
+      const issue = `must name a host on the internet, such as hooks.example.com, got "${target.host}"`;
+      problems.push({ issue, code: 'not_reachable' });
     }
     return problems;
   };
@@ -68,21 +74,25 @@ export function createEgressGuard(options: EgressOptions) {
      * The problems of a URL that a merchant wants to save, each as words that follow the field's name ("must use https, got
      * http"); empty when there are none. In live the host must be a name.
      */
-    checkUrl: (text: string, environment: Environment): string[] => {
-      if (text.length > URL_CHARACTERS_MAX) return [`must have at most 2,000 characters, got ${text.length}`];
+    checkUrl: (text: string, environment: Environment): Issue[] => {
+      if (text.length > URL_CHARACTERS_MAX) {
+        const issue = `must have at most 2,000 characters, got ${text.length}`;
+        return [{ issue, code: 'too_long', params: { maximum: URL_CHARACTERS_MAX } }];
+      }
       // URL parsing drops blanks and line breaks silently: the saved text would differ from the checked URL.
       if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) {
-        return ['must be a full URL such as https://hooks.example.com/meskot, without blanks'];
+        const issue = 'must be a full URL such as https://hooks.example.com/meskot, without blanks';
+        return [{ issue, code: 'not_a_web_address' }];
       }
       const url = new URL(text);
       const problems = problemsOf(url);
       if (environment === 'live' && targetOf(url).isAddress) {
-        problems.push('must have a host name in live, not an IP address');
+        problems.push({ issue: 'must have a host name in live, not an IP address', code: 'address_in_live' });
       }
       return problems;
     },
     /** The first problem at send time that shows before the name is resolved; null when there is none. */
-    rejection: (url: URL): string | null => problemsOf(url)[0] ?? null,
+    rejection: (url: URL): string | null => problemsOf(url)[0]?.issue ?? null,
     /** Whether every one of these resolved addresses may be connected to; false for an empty list. */
     allPublic: (addresses: readonly string[]): boolean => addresses.length > 0 && addresses.every(isAllowed),
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
 import { first, rows, type Queryable } from '../../lib/db.ts';
-import { found, invalidFields, invalidState } from '../../lib/errors.ts';
+import { found, invalid, invalidFields, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
@@ -47,7 +47,8 @@ export async function createSubscription(
   const { environment } = fields;
   if (url !== undefined) ensureUrlAllowed(deps, url, environment);
   if (sandboxReceiver && environment === 'live') {
-    throw invalidFields([{ field: 'sandboxReceiver', issue: 'must not be given in live: it is for the sandbox' }]);
+    const issue = 'must not be given in live: it is for the sandbox';
+    throw invalid('sandboxReceiver', { issue, code: 'not_allowed' });
   }
   // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
   await rows(tx.trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', input);
@@ -216,18 +217,19 @@ export async function sendTestEvent(
 }
 
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
-  const issues = deps.checkUrl(url, environment).map((issue) => ({ field: 'url', issue }));
+  const issues = deps.checkUrl(url, environment).map((issue) => ({ field: 'url', ...issue }));
   if (issues.length > 0) throw invalidFields(issues);
 }
 
 /** A subscription stays one of the merchant's server, or of the built-in receiver. */
 function ensureSameReceiver(before: SubscriptionRow, { url, sandboxReceiver }: SubscriptionChanges): void {
   if (before.sandboxReceiver !== null && url !== undefined && url !== before.url) {
-    throw invalidFields([{ field: 'url', issue: 'is that of the built-in receiver: create another subscription' }]);
+    const issue = 'is that of the built-in receiver: create another subscription';
+    throw invalid('url', { issue, code: 'receiver_fixed' });
   }
   if (before.sandboxReceiver === null && sandboxReceiver !== undefined) {
     const issue = 'must not be given for a URL of your own: create a subscription with it in place of url';
-    throw invalidFields([{ field: 'sandboxReceiver', issue }]);
+    throw invalid('sandboxReceiver', { issue, code: 'receiver_fixed' });
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { instant, limitedText, plainText } from '../../lib/fields.ts';
+import { ruleOf } from '../../lib/issues.ts';
 import { RESERVED_HEADER } from '../delivery/attempt.ts';
 import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
 import { Failure, id } from '../events/schema.ts';
@@ -19,27 +20,34 @@ const customHeaders = z
   .record(limitedText(HEADER_CHARACTERS_MAX), limitedText(HEADER_CHARACTERS_MAX))
   .superRefine((headers, context) => {
     const names = Object.keys(headers);
-    const reject = (issue: string): void => context.addIssue({ code: 'custom', message: issue });
-    if (names.length > HEADERS_MAX) reject(`must be at most ${HEADERS_MAX}, got ${names.length}`);
-    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) reject('must not name a header twice');
+    const reject = (message: string, params: object): void => context.addIssue({ code: 'custom', message, params });
+    if (names.length > HEADERS_MAX) {
+      reject(`must be at most ${HEADERS_MAX}, got ${names.length}`, ruleOf('too_many', { maximum: HEADERS_MAX }));
+    }
+    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) {
+      reject('must not name a header twice', ruleOf('given_twice'));
+    }
     for (const [name, value] of Object.entries(headers)) {
       const problem = headerProblem(name, value);
-      if (problem) context.addIssue({ code: 'custom', message: problem, path: [name.slice(0, 64)] });
+      if (problem) context.addIssue({ code: 'custom', ...problem, path: [name.slice(0, 64)] });
     }
   })
   .meta({ description: 'Sent with every delivery; stored encrypted, only the names are returned later' });
 
-function headerProblem(name: string, value: string): string | null {
+function headerProblem(name: string, value: string): { message: string; params: object } | null {
   const quoted = JSON.stringify(name.slice(0, 64));
   if (!HEADER_NAME.test(name)) {
-    return `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${quoted}`;
+    const message = `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${quoted}`;
+    return { message, params: ruleOf('wrong_format') };
   }
   if (RESERVED_HEADER.test(name.toLowerCase())) {
-    return `is a header that this service sets itself: choose another name, got ${quoted}`;
+    const message = `is a header that this service sets itself: choose another name, got ${quoted}`;
+    return { message, params: ruleOf('reserved_header') };
   }
   if (!HEADER_VALUE.test(value)) {
     const found = /[^\x20-\x7e]/.test(value) ? 'others' : value.length;
-    return `must be 1 to 1,000 printable ASCII characters without line breaks, got ${found}`;
+    const message = `must be 1 to 1,000 printable ASCII characters without line breaks, got ${found}`;
+    return { message, params: ruleOf('wrong_format') };
   }
   return null;
 }
@@ -79,6 +87,7 @@ export const NewSubscription = z
   .refine(({ url, sandboxReceiver }) => (url === undefined) !== (sandboxReceiver === undefined), {
     path: ['url'],
     error: 'must be given, or sandboxReceiver in its place',
+    params: ruleOf('required'),
   });
 export type NewSubscription = z.output<typeof NewSubscription>;
 
@@ -95,6 +104,7 @@ export const SubscriptionChanges = z
   .refine(({ waiting, active }) => waiting === undefined || active === false, {
     path: ['waiting'],
     error: 'must be given with "active": false only',
+    params: ruleOf('not_allowed'),
   });
 export type SubscriptionChanges = z.output<typeof SubscriptionChanges>;
 

@@ -109,7 +109,10 @@ test('a compressed and an empty upload are rejected', async () => {
   const headers = { 'content-type': 'application/pdf', 'content-encoding': 'gzip' };
   expect((await applicant.send('POST', path, { body: pdf(), headers })).status).toBe(415);
   const empty = await applicant.upload('OTHER', { bytes: Buffer.alloc(0) });
-  expect([empty.status, empty.body.error.details]).toEqual([400, [{ field: 'body', issue: expect.any(String) }]]);
+  expect([empty.status, empty.body.error.details]).toEqual([
+    400,
+    [{ field: 'body', issue: expect.any(String), code: 'required' }],
+  ]);
 });
 
 test.each([

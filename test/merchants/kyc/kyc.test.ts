@@ -43,7 +43,11 @@ test('a merchant applies, is approved by an operator, and its live key works onc
   );
   await approve();
   const [missing] = (await channels()).body.error.details;
-  expect(missing).toEqual({ field: 'sandboxPayment', issue: expect.stringContaining('has succeeded in the sandbox') });
+  expect(missing).toEqual({
+    field: 'sandboxPayment',
+    issue: expect.stringContaining('has succeeded in the sandbox'),
+    code: 'no_sandbox_payment',
+  });
   await fixture.addSandboxPayment(applicant.merchantId, 'FAILED');
   expect((await channels()).status).toBe(403);
   await fixture.addSandboxPayment(applicant.merchantId, 'SUCCESS');
@@ -59,7 +63,9 @@ test('a sandbox payment alone enables no live key, and the error names what is m
   await fixture.addSandboxPayment(applicant.merchantId, 'SUCCESS');
   const { status, body } = await channels();
   expect([status, body.error.code]).toEqual([403, 'KYC_REQUIRED']);
-  expect(body.error.details).toEqual([{ field: 'kyc', issue: expect.stringContaining('it is NOT_STARTED') }]);
+  expect(body.error.details).toEqual([
+    { field: 'kyc', issue: expect.stringContaining('it is NOT_STARTED'), code: 'not_verified' },
+  ]);
 });
 
 test('a sandbox application is decided automatically after 5 s, and enables no live key', async () => {
@@ -105,7 +111,9 @@ describe('the application', () => {
     const { status, body } = await applicant.submit();
     expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     const missing = ['tin', 'region', 'documents.TRADE_LICENCE', 'documents.TIN_CERTIFICATE'];
-    expect(body.error.details).toEqual(missing.map((field) => ({ field, issue: 'is missing' })));
+    expect(body.error.details).toEqual(
+      missing.map((field) => ({ field, issue: 'is missing', code: 'document_missing' })),
+    );
     expect(body.message).toBe(`The application is not complete. Missing: ${missing.join(', ')}.`);
     expect((await applicant.read()).body.data.status).toBe('NOT_STARTED');
   });
@@ -135,7 +143,7 @@ describe('the application', () => {
   ])('with %j is rejected, naming the field', async (changes, field, says) => {
     const { status, body } = await applicant.put(changes);
     expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(body.error.details).toEqual([{ field, issue: expect.stringContaining(says) }]);
+    expect(body.error.details).toMatchObject([{ field, issue: expect.stringContaining(says) }]);
     expect((await applicant.read()).body.data.application).toEqual({});
   });
 
