@@ -135,7 +135,9 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
         const filter = { ...scopeOf(caller), statuses: query.status ?? null, kinds: kindsOf(caller) };
         const { rows, pagination } = await listReports(db, filter, readPage(query));
         const reports = rows.map((row) => schema.presentReport(row, baseUrl));
-        return { message: 'Reports retrieved', data: await withNames(db, reports, ['requestedBy']), pagination };
+        const named = await withNames(db, reports, ['requestedBy']);
+        const data = caller.kind === 'user' ? named : named.map(withoutPerson);
+        return { message: 'Reports retrieved', data, pagination };
       },
     }),
     readRoute('GET /api/checkout/reports/:reportId', {
@@ -177,6 +179,10 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
     }),
   ];
 }
+
+/** A listed report without the name of the person who has requested it, which no key gets: its usr_ id tells them apart. */
+const withoutPerson = <Shown extends { requestedBy: string }>(report: Shown) =>
+  report.requestedBy.startsWith('usr_') ? { ...report, requestedByName: null } : report;
 
 function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
   return readRoute('GET /api/checkout/reports/:reportId/file', {

@@ -9,13 +9,13 @@ import { ruleOf } from '../lib/issues.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { ensureKind, kindsOf } from './routes.ts';
 import {
+  changeSchedule,
   createSchedule,
   deleteSchedule,
   listReaders,
   listSchedules,
   lockSchedule,
   readersOf,
-  setScheduleActive,
   type ScheduleRow,
 } from './schedules.ts';
 import { FORMAT_DESCRIPTION, interval } from './schema.ts';
@@ -29,10 +29,9 @@ const WRITE = { tag: 'Portal', auth: { by: 'member', permission: 'reports:write'
 const Kind = z.enum(REPORT_KINDS);
 const userId = z.string().min(1).max(64);
 
-const NewSchedule = z.strictObject({
-  kind: Kind,
+const chosen = {
   period: interval,
-  format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT_DESCRIPTION),
+  format: z.enum(REPORT_FORMATS).describe(FORMAT_DESCRIPTION),
   recipients: z
     .array(userId)
     .min(1)
@@ -42,9 +41,11 @@ const NewSchedule = z.strictObject({
       params: ruleOf('given_twice'),
     })
     .describe('userIds of listReportRecipients'),
-});
-
-const ScheduleChange = z.strictObject({ active: z.boolean().describe('false pauses; true resumes with this period') });
+};
+const NewSchedule = z.strictObject({ kind: Kind, ...chosen, format: chosen.format.default('CSV') });
+const ScheduleChange = z
+  .strictObject({ ...chosen, active: z.boolean().describe('false pauses; true resumes with the present period') })
+  .partial();
 const ScheduleParams = z.strictObject({ scheduleId: z.string().min(1).max(64) });
 
 const Recipient = z.object({ userId: z.string(), name: z.string() });
@@ -61,7 +62,11 @@ export const ReportSchedule = z.object({
     .array(Recipient.extend({ mayRead: z.boolean().describe('false: the role does not include it any more: no mail') }))
     .describe('Those who are still members'),
   active: z.boolean(),
-  nextAt: instant.nullable().describe('When the next report is requested: at 06:00 after its period; null: paused'),
+  nextAt: instant
+    .nullable()
+    .describe(
+      'When the next report is requested: at 06:00 after its period; null: paused, or no recipient may read it',
+    ),
   createdAt: instant,
 });
 
@@ -109,7 +114,7 @@ function changingRoutes(): Route[] {
       audit: 'report-schedule.create',
       summary: 'Request a report at the end of each period, and mail its link to members',
       description:
-        'At 06:00 in Addis Ababa on the day after each period: the present one first, or before 06:00 the one that has just ended. A period that was missed, also while the merchant was suspended, is caught up. Recipients get a mail when the report is READY, never its file; one who was removed, or may no longer read it, gets none.',
+        'At 06:00 in Addis Ababa on the day after each period: the present one first, or before 06:00 the one that has just ended. A period that was missed, also while the merchant was suspended, is caught up. While no recipient may read it, none is generated. Recipients get a mail when the report is READY, never its file; one who was removed, or may no longer read it, gets none.',
       body: NewSchedule,
       responses: { 201: ReportSchedule },
       errors: ['INVALID_STATE'],
@@ -124,14 +129,15 @@ function changingRoutes(): Route[] {
       ...one,
       operationId: 'changeReportSchedule',
       audit: 'report-schedule.change',
-      summary: 'Pause a scheduled report, or resume it with the present period',
+      summary: 'Change the period, format or recipients of a scheduled report, pause or resume it',
+      description: 'With another period, or resumed, it begins with the present period.',
       body: ScheduleChange,
       responses: { 200: ReportSchedule },
       handle: async ({ tx: { trx }, caller, params: { scheduleId: id }, body, at }) => {
         const before = await lockSchedule(trx, scopeOf(caller), { id, kinds: kindsOf(caller) });
-        const after = await setScheduleActive(trx, before, { ...body, at });
+        const after = await changeSchedule(trx, before, { ...body, at });
         const data = presentSchedule(after, await listMembers(trx, caller.merchantId));
-        return { message: 'Schedule changed', data, audit: changedFields(isActive(before), isActive(after)) };
+        return { message: 'Schedule changed', data, audit: changedFields(auditedOf(before), auditedOf(after)) };
       },
     }),
     writeRoute('DELETE /api/portal/report-schedules/:scheduleId', {
@@ -151,6 +157,12 @@ function changingRoutes(): Route[] {
 }
 
 const isActive = ({ dueAt }: ScheduleRow) => ({ active: dueAt !== null });
+const auditedOf = ({ period, format, recipients, dueAt }: ScheduleRow) => ({
+  period,
+  format,
+  recipients,
+  active: dueAt !== null,
+});
 
 function presentSchedule(row: ScheduleRow, members: readonly Member[]) {
   const { id: scheduleId, dueAt: nextAt } = row;
@@ -158,5 +170,6 @@ function presentSchedule(row: ScheduleRow, members: readonly Member[]) {
   const recipients = members
     .filter(({ userId }) => row.recipients.includes(userId))
     .map((member) => ({ ...member, mayRead: readers.includes(member.role) }));
-  return { ...row, ...isActive(row), scheduleId, recipients, nextAt };
+  const isRead = recipients.some(({ mayRead }) => mayRead);
+  return { ...row, ...isActive(row), scheduleId, recipients, nextAt: isRead ? nextAt : null };
 }

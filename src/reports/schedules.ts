@@ -7,8 +7,10 @@ import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../
 import { found, invalid, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
+import type { Logger } from '../lib/log.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
+import { workOff } from '../outbox/work-off.ts';
 import { intervalOf, type Interval } from './period.ts';
 import type { ReportRow } from './queries.ts';
 import { requestScheduledReport } from './request.ts';
@@ -76,12 +78,7 @@ export async function createSchedule(
   { at, ...schedule }: NewSchedule & { at: Date },
 ): Promise<ScheduleRow> {
   const { kind, period, recipients } = schedule;
-  const readers = new Set((await listReaders(trx, scope.merchantId, kind)).map(({ userId }) => userId));
-  const other = recipients.find((userId) => !readers.has(userId));
-  if (other !== undefined) {
-    const issue = `must be members of the merchant who may read reports of ${kind}; ${other} is none`;
-    throw invalid('recipients', { issue, code: 'not_a_reader' });
-  }
+  await ensureReaders(trx, { merchantId: scope.merchantId, kind }, recipients);
   await lock(trx, 'report_schedules', `${scope.merchantId} ${scope.environment}`);
   const count = `SELECT count(*)::int AS count FROM report_schedule WHERE ${OF_MERCHANT}`;
   if (((await first<{ count: number }>(trx, count, scopeOf(scope)))?.count ?? 0) >= SCHEDULES_MAX) {
@@ -93,15 +90,38 @@ export async function createSchedule(
   return insertRow<ScheduleRow>(trx, 'report_schedule', row);
 }
 
-/** Pauses a schedule, or resumes it with the present period. Idempotent. */
-export async function setScheduleActive(
+async function ensureReaders(
+  trx: Trx,
+  { merchantId, kind }: Pick<ScheduleRow, 'merchantId' | 'kind'>,
+  recipients: readonly string[],
+): Promise<void> {
+  const readers = new Set((await listReaders(trx, merchantId, kind)).map(({ userId }) => userId));
+  const other = recipients.find((userId) => !readers.has(userId));
+  if (other === undefined) return;
+  const issue = `must be members of the merchant who may read reports of ${kind}; ${other} is none`;
+  throw invalid('recipients', { issue, code: 'not_a_reader' });
+}
+
+/** What is not given stays. */
+export type ScheduleChanges = {
+  [Field in 'format' | 'period' | 'recipients']?: ScheduleRow[Field] | undefined;
+} & { active?: boolean | undefined };
+
+/**
+ * Changes a schedule. One that is resumed, or gets another period, begins with the present one. Idempotent. Throws
+ * VALIDATION_ERROR as {@link createSchedule}.
+ */
+export async function changeSchedule(
   trx: Trx,
   schedule: ScheduleRow,
-  { active, at }: { active: boolean; at: Date },
+  { at, active: wanted, ...given }: ScheduleChanges & { at: Date },
 ): Promise<ScheduleRow> {
-  if (active === (schedule.dueAt !== null)) return schedule;
-  const dueAt = active ? dueAfter(schedule.period, at) : null;
-  const changes = { dueAt, updatedAt: at };
+  if (given.recipients) await ensureReaders(trx, schedule, given.recipients);
+  const { period = schedule.period } = given;
+  const [wasActive, active] = [schedule.dueAt !== null, wanted ?? schedule.dueAt !== null];
+  const isSame = active === wasActive && period === schedule.period;
+  const dueAt = isSame ? schedule.dueAt : active ? dueAfter(period, at) : null;
+  const changes = { ...given, dueAt, updatedAt: at };
   return (await updateRow<ScheduleRow>(trx, { table: 'report_schedule', id: schedule.id }, changes)) ?? schedule;
 }
 
@@ -124,34 +144,45 @@ function dueAfter(period: Interval, instant: Date): Date {
   return new Date(startOfAddisDay(addDays(endDate, 1)).getTime() + DUE_HOUR * HOUR_MS);
 }
 
-type DueDeps = { runInTransaction: RunInTransaction; clock: Clock };
+type DueDeps = { runInTransaction: RunInTransaction; log: Logger; clock: Clock };
 
 /**
  * Requests the reports of schedules that are due, one transaction each, for a periodic job. After an outage or a suspension
  * of the merchant every missed period is requested once, the next one when the report before it is complete.
  */
-export async function requestDueReports({ runInTransaction, clock }: DueDeps, stopping?: AbortSignal): Promise<number> {
-  for (let count = 0; ; count += 1) {
-    const isDone = stopping?.aborted === true || !(await runInTransaction((tx) => requestNext(tx, clock())));
-    if (isDone) return count;
-  }
+export async function requestDueReports(
+  { runInTransaction, log, clock }: DueDeps,
+  stopping?: AbortSignal,
+): Promise<number> {
+  return workOff(
+    { runInTransaction, log },
+    {
+      next: ({ trx }, failed) => first<DueSchedule>(trx, NEXT, { at: clock(), failed }),
+      work: (tx, schedule) => requestDue(tx, schedule, clock()),
+      stopping,
+    },
+  );
 }
+
+type DueSchedule = ScheduleRow & { dueAt: Date };
 
 const NEXT = `
   SELECT s.* FROM report_schedule s JOIN merchant m ON m.id = s.merchant_id AND m.status = 'ACTIVE'
-  WHERE s.due_at <= :at
+  WHERE s.due_at <= :at AND NOT (s.id = ANY (:failed))
     AND NOT EXISTS (SELECT FROM report r WHERE r.schedule_id = s.id AND r.status IN ('QUEUED', 'RUNNING'))
   ORDER BY s.due_at, s.id LIMIT 1 FOR UPDATE OF s SKIP LOCKED`;
 
-/** Requests the report of one schedule that is due, and sets when it is due again. Returns whether there was one. */
-async function requestNext(tx: UnitOfWork, at: Date): Promise<boolean> {
-  const schedule = await first<ScheduleRow & { dueAt: Date }>(tx.trx, NEXT, { at });
-  if (!schedule) return false;
+/**
+ * Requests the report of a schedule that is due, and sets when it is due again. One without a recipient who may read it
+ * is not requested: nobody would know of it.
+ */
+async function requestDue(tx: UnitOfWork, schedule: DueSchedule, at: Date): Promise<void> {
   const { id: scheduleId, kind, format, period, createdBy: requestedBy, dueAt } = schedule;
   const days = intervalOf(period, addDays(addisDay(dueAt), -1));
   const options = { kind, format, period: period === 'ethiopianMonth' ? ('custom' as const) : period, ...days };
-  await requestScheduledReport(tx, schedule, { scheduleId, ...options, requestedBy, requestedAt: at });
+  if ((await readRecipients(tx.trx, scheduleId)).length > 0) {
+    await requestScheduledReport(tx, schedule, { scheduleId, ...options, requestedBy, requestedAt: at });
+  }
   const changes = { dueAt: dueAfter(period, dueAt), updatedAt: at };
   await updateRow(tx.trx, { table: 'report_schedule', id: scheduleId }, changes);
-  return true;
 }

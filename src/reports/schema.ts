@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { nameFields } from '../access/names.ts';
 import { instant } from '../lib/fields.ts';
 import { ruleOf, type IssueCode } from '../lib/issues.ts';
 import { toBirr } from '../lib/money.ts';
@@ -131,7 +130,10 @@ export const Report = z
 /** A report in the list. */
 export const ListedReport = Report.extend({
   requestedBy: z.string().describe('The key (key_…) or the person (usr_…); of a scheduled report who has scheduled it'),
-  ...nameFields('requestedBy'),
+  requestedByName: z
+    .string()
+    .nullable()
+    .describe('The name that belongs to the id, but to a key no name of a person; null: there is none'),
 }).meta({ id: 'ListedReport' });
 
 export const readyReport = { ...state, ...file, status: z.literal('READY'), completedAt: instant };

@@ -2,11 +2,13 @@ import { requireAnotherMember } from '../access/separation-of-duties.ts';
 import { rolesWith } from '../access/users/roles.ts';
 import type { Clock } from '../lib/clock.ts';
 import { invalidState } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
 import { formatBirr } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import { notifyMembers } from '../outbox/mail.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
+import { workOff } from '../outbox/work-off.ts';
 import { recordWithdrawalEvents } from './events.ts';
 import {
   findWithdrawal,
@@ -67,17 +69,23 @@ export async function declineWithdrawal(
  * may confirm them, and the requester. For a periodic job.
  */
 export async function cancelUnconfirmed(
-  { runInTransaction, clock }: { runInTransaction: RunInTransaction; clock: Clock },
+  { runInTransaction, log, clock }: { runInTransaction: RunInTransaction; log: Logger; clock: Clock },
   stopping: AbortSignal,
 ): Promise<void> {
-  let hasMore = true;
-  while (hasMore && !stopping.aborted) hasMore = await runInTransaction((tx) => cancelOldest(tx, clock()));
+  await workOff(
+    { runInTransaction, log },
+    {
+      next: async ({ trx }, failed) => {
+        const oldest = await lockOldestAwaiting(trx, failed);
+        return oldest && clock() >= confirmableUntil(oldest.requestedAt) ? oldest : undefined;
+      },
+      work: (tx, row) => cancelInTurn(tx, row, clock()),
+      stopping,
+    },
+  );
 }
 
-/** Whether the one that has waited longest was due, and is cancelled. */
-async function cancelOldest(tx: UnitOfWork, at: Date): Promise<boolean> {
-  const before = await lockOldestAwaiting(tx.trx);
-  if (!before || at < confirmableUntil(before.requestedAt)) return false;
+async function cancelInTurn(tx: UnitOfWork, before: WithdrawalRow, at: Date): Promise<void> {
   const { id: withdrawalId, requestId, channel, requestedBy } = before;
   await transitionWithdrawal(tx, before, { to: 'CANCELLED', kind: 'confirmation.expired', at });
   const facts = { withdrawalId, requestId, channel, amount: formatBirr(before.amountSantim) };
@@ -87,7 +95,6 @@ async function cancelOldest(tx: UnitOfWork, at: Date): Promise<boolean> {
     userIds: [requestedBy],
     ...facts,
   });
-  return true;
 }
 
 async function lockAwaiting(tx: UnitOfWork, scope: MerchantScope, withdrawalId: string): Promise<WithdrawalRow> {

@@ -71,11 +71,11 @@ export async function lockWithdrawal(trx: Trx, id: string): Promise<WithdrawalRo
   return found(await first<WithdrawalRow>(trx, sql, { id }), 'withdrawal');
 }
 
-/** Locks the longest waiting one of those that a second person has to confirm, but for locked ones. */
-export async function lockOldestAwaiting(trx: Trx): Promise<WithdrawalRow | undefined> {
-  const sql = `SELECT * FROM withdrawal WHERE stage = 'AWAITING_CONFIRMATION'
+/** Locks the longest waiting one of those that a second person has to confirm, but for locked ones and these. */
+export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Promise<WithdrawalRow | undefined> {
+  const sql = `SELECT * FROM withdrawal WHERE stage = 'AWAITING_CONFIRMATION' AND NOT (id = ANY (:but))
                ORDER BY requested_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
-  return first<WithdrawalRow>(trx, sql);
+  return first<WithdrawalRow>(trx, sql, { but });
 }
 
 /** Changes columns of a locked withdrawal. */

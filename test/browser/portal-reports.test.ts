@@ -5,7 +5,7 @@ import { inspectScreen, usePortal } from './portal.ts';
 describe('reports scheduled by mail', () => {
   const portal = usePortal({ payments: 0 });
 
-  test('a person of finance schedules a report for two members, pauses it, resumes it and deletes it', async () => {
+  test('a person of finance schedules a report for two members, changes it, pauses it, resumes it and deletes it', async () => {
     await addPerson(portal.db, portal.scope.merchantId, 'viewer');
     const { page, problems, close } = await portal.open('/test/reports', { role: 'finance' });
     await page.waitForSelector('text=No report is scheduled.');
@@ -31,6 +31,23 @@ describe('reports scheduled by mail', () => {
     await row.getByText('06:00').waitFor();
     const sql = 'SELECT period, cardinality(recipients) AS recipients FROM report_schedule';
     expect(await first(portal.db, sql)).toEqual({ period: 'ethiopianMonth', recipients: 2 });
+
+    await row.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByText('Change: Withdrawals').waitFor();
+    await dialog.getByLabel('Period').selectOption('week');
+    await dialog.getByText('The next report is of the present period.').waitFor();
+    await dialog.getByLabel('The viewer').uncheck();
+    await dialog.locator('button[type=submit]').click();
+    await page.waitForSelector('text=Schedule changed');
+    expect(await first(portal.db, sql)).toEqual({ period: 'week', recipients: 1 });
+    await rows(portal.db, `UPDATE report_schedule SET recipients = '{usr_gone}'`);
+    await page.reload();
+    await row.getByText('Nobody of the team may read it any more').waitFor();
+    await row.getByText('No report', { exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('The finance').check();
+    await dialog.locator('button[type=submit]').click();
+    await row.getByText('06:00').waitFor();
 
     await row.getByRole('button', { name: 'Pause' }).click();
     await row.getByText('Paused').waitFor();

@@ -51,6 +51,36 @@ test('a person schedules a report, pauses, resumes and deletes it, and the audit
   expect(audited[3]?.before).toMatchObject({ kind: 'withdrawals', recipients: [both[1]?.userId, both[0]?.userId] });
 });
 
+test('period, format and recipients of a schedule can be changed, and what is not given stays', async () => {
+  const [owner, finance] = [await portal.signedIn(merchantId, 'owner'), await portal.signedIn(merchantId, 'finance')];
+  const { scheduleId, nextAt } = (await create(owner, { kind: 'withdrawals' })).body.data;
+  const change = (body: object) => finance.send('PATCH', `${PATH}/${scheduleId}`, { body });
+  const recipients = [await idOf(finance)];
+  const changed = (await change({ recipients })).body.data;
+  expect(changed).toMatchObject({ period: 'week', nextAt, recipients: [{ userId: recipients[0], mayRead: true }] });
+  const monthly = (await change({ period: 'month', format: 'PDF' })).body.data;
+  expect(monthly).toMatchObject({
+    period: 'month',
+    format: 'PDF',
+    active: true,
+    recipients: [{ userId: recipients[0] }],
+  });
+  expect(monthly.nextAt).not.toBe(nextAt);
+  const refused = (await change({ recipients: ['usr_of_nobody'] })).body.error;
+  expect(refused).toMatchObject({ details: [{ field: 'recipients', code: 'not_a_reader' }] });
+  expect((await change({ kind: 'payments' })).body.error.details).toMatchObject([
+    { field: 'kind', code: 'unknown_field' },
+  ]);
+  const audited = await rows<{ after: unknown }>(
+    portal.db,
+    `SELECT after FROM merchant_audit WHERE resource_id = :scheduleId AND action = 'report-schedule.change'
+     ORDER BY occurred_at, id`,
+    { scheduleId },
+  );
+  expect(audited.map(({ after }) => after)).toEqual([{ recipients }, { period: 'month', format: 'PDF' }]);
+  await owner.send('DELETE', `${PATH}/${scheduleId}`);
+});
+
 test('a role sees and changes the schedules of reports that it may read, of its own merchant and environment', async () => {
   const [owner, support] = [await portal.signedIn(merchantId, 'owner'), await portal.signedIn(merchantId, 'support')];
   const viewer = await portal.signedIn(merchantId, 'viewer');
@@ -74,8 +104,24 @@ test('a role sees and changes the schedules of reports that it may read, of its 
   await rows(portal.db, `UPDATE membership SET role = 'viewer' WHERE user_id = :id`, { id: await idOf(support) });
   const [, demoted] = (await owner.send('GET', PATH)).body.data;
   expect(demoted.recipients).toEqual([{ userId: await idOf(support), name: 'The support', mayRead: false }]);
+  expect(demoted).toMatchObject({ active: true, nextAt: null });
   await rows(portal.db, 'UPDATE membership SET removed_at = now() WHERE user_id = :id', { id: await idOf(support) });
   expect((await owner.send('GET', PATH)).body.data[1].recipients).toEqual([]);
+});
+
+test('who has requested a report is named to members; a key gets the id of a person only', async () => {
+  const of = await portal.newMerchant('Sheger Books');
+  const owner = await portal.signedIn(of, 'owner');
+  const body = { kind: 'payments', period: 'custom', startDate: '2026-03-02', endDate: '2026-03-02' };
+  expect((await owner.send('POST', '/api/checkout/reports', { body })).status).toBe(202);
+  const key = { name: 'Archive', scopes: ['reports:read'] };
+  const { secret } = (await owner.send('POST', '/api/portal/keys', { body: key })).body.data;
+  const path = '/api/checkout/reports';
+  const byKey = await fetch(portal.apiUrl + path, { headers: { 'x-api-key': secret } });
+  const [toKey] = ((await byKey.json()) as { data: object[] }).data;
+  const [toMember] = (await owner.send('GET', path)).body.data;
+  expect(toMember).toMatchObject({ requestedBy: await idOf(owner), requestedByName: 'The owner' });
+  expect(toKey).toMatchObject({ requestedBy: await idOf(owner), requestedByName: null });
 });
 
 test('the members who may read reports of a kind are offered by name, without their addresses', async () => {

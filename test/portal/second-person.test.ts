@@ -241,6 +241,30 @@ test('several workers and a person at once end each withdrawal that was not conf
   expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
 });
 
+test('a withdrawal that cannot be cancelled holds up no other, and is logged', async () => {
+  await setPolicy(100);
+  const [broken, other] = [await requestLive(finance.userId), await requestLive(finance.userId)];
+  const age = `UPDATE withdrawal SET requested_at = now() - interval '1 day' * :days WHERE id = :id`;
+  await rows(portal.db, age, { id: broken, days: 9 });
+  await rows(portal.db, age, { id: other, days: 8 });
+  const refusing: Fixture['runInTransaction'] = (work) =>
+    money.runInTransaction(async (tx) => {
+      const result = await work(tx);
+      const sql = `SELECT id FROM withdrawal WHERE id = :broken AND status = 'CANCELLED'`;
+      if ((await rows(tx.trx, sql, { broken })).length > 0) throw new Error('refused');
+      return result;
+    });
+  const logged: unknown[] = [];
+  const log = { ...money.log, error: (...given: unknown[]) => logged.push(given) } as unknown as Fixture['log'];
+  await cancelUnconfirmed({ ...money, log, runInTransaction: refusing }, new AbortController().signal);
+  const stateOf = async (id: string) =>
+    (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data.status;
+  expect([await stateOf(broken), await stateOf(other)]).toEqual(['PENDING', 'CANCELLED']);
+  expect(logged).toMatchObject([[{ id: broken, err: { message: 'refused' } }, expect.stringContaining('next run')]]);
+  await cancelUnconfirmed(money, new AbortController().signal);
+  expect(await stateOf(broken)).toBe('CANCELLED');
+});
+
 test('a withdrawal that waits is mailed to those who may confirm it, but not to its requester', async () => {
   await setPolicy(100);
   await addPerson(portal.db, sandbox.merchantId, 'support');

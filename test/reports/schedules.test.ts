@@ -1,68 +1,18 @@
-import { createUser, setMembership } from '../../src/access/users/users.ts';
-import type { MemberRole } from '../../src/http/people.ts';
+import { setMembership } from '../../src/access/users/users.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
-import { first, rows } from '../../src/lib/db.ts';
+import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { giveUpReport } from '../../src/reports/generate.ts';
-import type { ReportRow } from '../../src/reports/queries.ts';
 import { requestReport } from '../../src/reports/request.ts';
-import {
-  createSchedule,
-  deleteSchedule,
-  requestDueReports,
-  setScheduleActive,
-  type NewSchedule,
-  type ScheduleRow,
-} from '../../src/reports/schedules.ts';
+import { deleteSchedule, requestDueReports, changeSchedule } from '../../src/reports/schedules.ts';
 import { buildSession, type Fixture } from '../support/build.ts';
-import { REPORTS_DAY, useReports, type ReportsOfTest } from '../support/reports.ts';
+import { REPORTS_DAY } from '../support/reports.ts';
+import { useSchedules, type ScheduleParts } from './scheduling.ts';
 
-let { database, fixture, reports, scope } = {} as ReportsOfTest;
-useReports((parts) => ({ database, fixture, reports, scope } = parts));
-let owner: string;
-
-beforeEach(async () => {
-  // The clock begins on 2 March 2026, a Monday: 23 Yekatit 2018.
-  owner = await addMember('owner');
-  await rows(database.db, 'UPDATE report_schedule SET due_at = NULL');
-  await rows(database.db, 'DELETE FROM mail');
-});
-
-const addMember = (role: MemberRole): Promise<string> =>
-  database.db.transaction(async (trx) => {
-    const email = `${newId('usr')}@people.example`;
-    const { id: userId } = await createUser(trx, { email, name: `The ${role}`, password: 'correct horse battery' });
-    await setMembership(trx, { userId, merchantId: scope.merchantId, role });
-    return userId;
-  });
-
-const schedule = (wanted: Partial<NewSchedule> = {}): Promise<ScheduleRow> => {
-  const usual = { kind: 'payments', format: 'CSV', period: 'day' } as const;
-  const given = { ...usual, recipients: [owner], createdBy: owner };
-  return database.db.transaction((trx) => createSchedule(trx, scope, { ...given, ...wanted, at: fixture.clock() }));
-};
-
-const read = async (id: string): Promise<ScheduleRow> =>
-  (await first<ScheduleRow>(database.db, 'SELECT * FROM report_schedule WHERE id = :id', { id })) as ScheduleRow;
-const requested = (id: string): Promise<ReportRow[]> =>
-  rows<ReportRow>(database.db, 'SELECT * FROM report WHERE schedule_id = :id ORDER BY start_date', { id });
-const daysOf = async (id: string) => (await requested(id)).map(({ startDate, endDate }) => [startDate, endDate]);
-
-/** Moves the clock to a day (YYYY-MM-DD) at a time in Addis Ababa. */
-const moveTo = (day: string, time = '06:00'): void =>
-  fixture.pass(Date.parse(`${day}T${time}:00+03:00`) - fixture.clock().getTime());
-
-/** Requests what is due, and generates it, until nothing is due. */
-async function runAll(): Promise<void> {
-  while ((await requestDueReports(fixture)) > 0) {
-    const queued = await rows<{ id: string }>(
-      database.db,
-      `SELECT id FROM report WHERE merchant_id = :merchantId AND status = 'QUEUED'`,
-      { merchantId: scope.merchantId },
-    );
-    for (const { id } of queued) await reports.generator()(id);
-  }
-}
+let { database, fixture, reports, scope, owner } = {} as ScheduleParts;
+const { addMember, schedule, read, requested, daysOf, moveTo, runAll } = useSchedules(
+  (parts) => ({ database, fixture, reports, scope, owner } = parts),
+);
 
 test.each([
   ['day', '2026-03-02', '2026-03-02', '2026-03-03', '2026-03-03'],
@@ -155,7 +105,7 @@ test('a paused schedule requests nothing, and a resumed one begins with the pres
   const created = await schedule();
   const set = (active: boolean) =>
     database.db.transaction(async (trx) =>
-      setScheduleActive(trx, await read(created.id), { active, at: fixture.clock() }),
+      changeSchedule(trx, await read(created.id), { active, at: fixture.clock() }),
     );
   await set(false);
   moveTo('2026-03-05', '12:00');
@@ -173,7 +123,7 @@ test('a schedule that is paused and resumed before 06:00 still reports the day b
   moveTo('2026-03-03', '05:59');
   for (const active of [false, true]) {
     await database.db.transaction(async (trx) =>
-      setScheduleActive(trx, await read(created.id), { active, at: fixture.clock() }),
+      changeSchedule(trx, await read(created.id), { active, at: fixture.clock() }),
     );
   }
   moveTo('2026-03-03');

@@ -28,7 +28,7 @@ export const ACTIONS: Readonly<Record<MerchantAction, string>> = catalogue({
   'withdrawal.decline': ['Withdrawal declined', 'ወጪ ተቀባይነት አላገኘም'],
   'withdrawal-policy.change': ['Second person for withdrawals changed', 'የወጪዎች ሁለተኛ ሰው ተቀይሯል'],
   'report-schedule.create': ['Report scheduled', 'ሪፖርት መርሐ ግብር ተይዞለታል'],
-  'report-schedule.change': ['Report schedule paused or resumed', 'የሪፖርት መርሐ ግብር ቆሟል ወይም ቀጥሏል'],
+  'report-schedule.change': ['Report schedule changed', 'የሪፖርት መርሐ ግብር ተቀይሯል'],
   'report-schedule.delete': ['Report schedule deleted', 'የሪፖርት መርሐ ግብር ተሰርዟል'],
   'settlement.create': ['Settlement requested', 'ወደ ባንክ ዝውውር ተጠይቋል'],
   'settlement.cancel': ['Settlement cancelled', 'ወደ ባንክ ዝውውር ተሰርዟል'],

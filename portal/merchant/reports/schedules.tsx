@@ -19,7 +19,10 @@ const COLUMNS: readonly Column<ReportSchedule>[] = [
   {
     header: text.next,
     narrow: 'second',
-    cell: ({ nextAt }) => (nextAt === null ? <Badge tone="quiet">{text.paused}</Badge> : <Time at={nextAt} />),
+    cell: ({ nextAt, active }) => {
+      if (!active) return <Badge tone="quiet">{text.paused}</Badge>;
+      return nextAt === null ? <Badge tone="warn">{text.noReport}</Badge> : <Time at={nextAt} />;
+    },
   },
   { header: text.actions, cell: (schedule) => <Actions schedule={schedule} /> },
 ];
@@ -52,11 +55,17 @@ export function Schedules() {
 }
 
 function Recipients({ schedule: { recipients } }: { schedule: ReportSchedule }) {
-  if (recipients.length === 0) return <span className="text-bad">{text.noRecipient}</span>;
-  return recipients.map(({ name, mayRead }) => (mayRead ? name : text.mayNotRead(name))).join(', ');
+  const names = recipients.map(({ name, mayRead }) => (mayRead ? name : text.mayNotRead(name))).join(', ');
+  if (recipients.some(({ mayRead }) => mayRead)) return names;
+  return (
+    <>
+      {names} <span className="text-bad">{text.noRecipient}</span>
+    </>
+  );
 }
 
-function Actions({ schedule: { scheduleId, active } }: { schedule: ReportSchedule }) {
+function Actions({ schedule }: { schedule: ReportSchedule }) {
+  const { scheduleId, active } = schedule;
   const { may } = useMember();
   const change = useChange('PATCH /api/portal/report-schedules/:scheduleId');
   const remove = useChange('DELETE /api/portal/report-schedules/:scheduleId');
@@ -64,6 +73,9 @@ function Actions({ schedule: { scheduleId, active } }: { schedule: ReportSchedul
   const onSuccess = (): void => toast(active ? text.pausedNow : text.resumed);
   return (
     <span className="inline-flex flex-wrap gap-2">
+      <DialogButton label={text.changeSchedule}>
+        {(close) => <ScheduleForm schedule={schedule} onClose={close} />}
+      </DialogButton>
       <Button
         isBusy={change.isPending}
         onClick={() => change.mutate({ params: { scheduleId }, body: { active: !active } }, { onSuccess })}
