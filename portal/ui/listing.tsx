@@ -8,6 +8,7 @@ import { List } from './list.tsx';
 import { Pager } from './pager.tsx';
 import { stringifySearch } from './search-params.ts';
 import { NewRows, useSteadyList, type ListQuery } from './steady-list.tsx';
+import { WrongDays, wrongDaysOf } from './wrong-days.tsx';
 
 type ListProps<Row> = ComponentProps<typeof List<Row>>;
 type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
@@ -32,6 +33,7 @@ type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
 export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...props }: Props<Row>) {
   const { pathname } = useLocation();
   const { search, open, close, go, change } = state;
+  const wrong = wrongDaysOf(state.chosen);
   const { label, columns, idOf, sort, values, whyNot, children } = props;
   const { list, news } = useSteadyList(query, { key: stringifySearch({ ...search, open: undefined }), idOf });
   const opens = drawer && {
@@ -48,23 +50,27 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...
           </FilterBar>
         )}
         <NewRows news={news} />
-        <Loaded query={list} skeletonRows={state.limit / 2} whyNot={whyNot}>
-          {({ data: rows, pagination }) => (
-            <>
-              {rows.length === 0 ? (
-                <Empty title={empty}>{emptyHelp}</Empty>
-              ) : (
-                <List
-                  {...{ label, columns, rows, idOf }}
-                  {...(opens && { open: opens })}
-                  {...(sort && { sort })}
-                  foot={foot?.(pagination?.total)}
-                />
-              )}
-              {pagination && <Pager pagination={pagination} query={list} onChange={change} />}
-            </>
-          )}
-        </Loaded>
+        {wrong ? (
+          <WrongDays days={wrong} change={change} />
+        ) : (
+          <Loaded query={list} skeletonRows={state.limit / 2} whyNot={whyNot}>
+            {({ data: rows, pagination }) => (
+              <>
+                {rows.length === 0 ? (
+                  <Empty title={empty}>{emptyHelp}</Empty>
+                ) : (
+                  <List
+                    {...{ label, columns, rows, idOf }}
+                    {...(opens && { open: opens })}
+                    {...(sort && { sort })}
+                    foot={foot?.(pagination?.total)}
+                  />
+                )}
+                {pagination && <Pager pagination={pagination} query={list} onChange={change} />}
+              </>
+            )}
+          </Loaded>
+        )}
       </div>
       {open && drawer?.({ id: open, row: query.data?.data.find((row) => idOf(row) === open), close })}
     </>

@@ -8,6 +8,7 @@ import { birr, formatCount, formatDays, formatShare } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { providerFailure } from '../../ui/transaction-state.tsx';
+import { WrongDays, wrongDaysOf } from '../../ui/wrong-days.tsx';
 import { daysOf, RANGE_FILTER } from '../day-ranges.ts';
 import { useMember } from '../member.ts';
 import { useRead, type TransactionSums } from '../routes.ts';
@@ -23,21 +24,27 @@ export function Overview() {
   const { may } = useMember();
   const state = useFilters(FILTERS);
   const days = daysOf(state.chosen);
+  const wrong = wrongDaysOf(state.chosen);
   return (
     <Page title={text.title}>
       <div className="card mb-4 *:border-0">
         <FilterBar state={state} />
+        {wrong && <WrongDays days={wrong} change={state.change} />}
       </div>
       <div className="grid gap-4 lg:grid-cols-3">
         <div className="flex flex-col gap-4 lg:col-span-2">
-          <Volume days={days} />
-          <Channels days={days} />
+          {!wrong && (
+            <>
+              <Volume days={days} />
+              <Channels days={days} />
+            </>
+          )}
         </div>
         <div className="flex flex-col gap-4">
           <Waiting />
           {may('balance:read') && <BalanceCard />}
           {may('webhooks:read') && <Endpoints />}
-          <Failures days={days} />
+          {!wrong && <Failures days={days} />}
         </div>
       </div>
     </Page>

@@ -1,0 +1,33 @@
+import { inspectScreen, usePortal } from './portal.ts';
+
+const portal = usePortal({ payments: 4 });
+
+const LISTS = ['transactions', 'withdrawals', 'settlements', 'balance', 'events', 'requests', 'audit', 'overview'];
+
+test('every list says which days it can show, and has a button for them, where its address asks for more', async () => {
+  const tab = await portal.open('/test/transactions', { role: 'owner' });
+  const { page, problems, close } = tab;
+  for (const list of LISTS) {
+    await page.goto(`${portal.url}/test/${list}?startDate=2026-01-01&endDate=2026-12-31&page=3`);
+    await page.getByText('At most 94 days can be shown at a time.').waitFor();
+    expect([list, await page.getByRole('alert').count()]).toEqual([list, 0]);
+    await page.getByRole('button', { name: /^Show 29 Sept? 2026 – 31 Dec 2026$/ }).click();
+    await page.waitForURL(`${portal.url}/test/${list}?startDate=2026-09-29&endDate=2026-12-31`);
+    await page.getByText('At most 94 days').waitFor({ state: 'detached' });
+  }
+  await page.goto(`${portal.url}/test/withdrawals?startDate=2026-12-31&endDate=2026-12-01&status=SUCCESS`);
+  await page.getByText('The first day is after the last one.').waitFor();
+  await page.getByRole('button', { name: 'Show 1 Dec 2026 – 31 Dec 2026' }).click();
+  await page.getByText('No withdrawal matches these filters.').waitFor();
+  expect(new URL(page.url()).search).toBe('?startDate=2026-12-01&endDate=2026-12-31&status=SUCCESS');
+  // The API's own rejection of these days, which is not shown.
+  expect(problems.filter((one) => !one.includes('400'))).toEqual([]);
+  await close();
+}, 120_000);
+
+test('on a page in Amharic too, without a fault of accessibility', async () => {
+  const tab = await portal.open('/test/transactions?startDate=2026-01-01&endDate=2026-12-31', { language: 'am' });
+  await tab.page.getByText('በአንድ ጊዜ ሊታዩ የሚችሉት ቢበዛ 94 ቀናት ናቸው።').waitFor();
+  expect(await inspectScreen(tab, 'days-too-wide-am')).toEqual([]);
+  await tab.close();
+}, 60_000);
