@@ -11,7 +11,8 @@ import type { UnitOfWork } from './record.ts';
 
 export type Mail = { recipient: string; subject: string; text: string };
 
-type WithdrawalFacts = { withdrawalId: string; requestId: string; amount: string; channel: string };
+/** Of the first one, if more were collected in the mail: `count` in all, whose sum `amount` is. */
+type WithdrawalFacts = { withdrawalId: string; requestId: string; amount: string; channel: string; count?: number };
 
 type ReportFacts = {
   of: 'payments' | 'withdrawals' | 'settlements' | 'balance';
@@ -78,16 +79,23 @@ export async function enqueueMail(trx: Trx, keyRing: KeyRing, { recipient, subje
 
 /**
  * Adds a mail to each member of a merchant with one of the roles, and to those of these people who are members, in the
- * transaction of the change.
+ * transaction of the change. Those about withdrawals that wait, or are cancelled, are collected for three minutes.
  */
 export async function notifyMembers(
   tx: UnitOfWork,
   { merchantId, environment }: MerchantScope,
   { roles = [], userIds = [], ...facts }: NoticeFacts & { roles?: readonly string[]; userIds?: readonly string[] },
 ): Promise<void> {
-  const sql = `SELECT notify_members(:merchantId, :environment, CAST(:roles AS text[]), CAST(:userIds AS text[]), CAST(:facts AS jsonb))`;
+  const members = ':merchantId, :environment, CAST(:roles AS text[]), CAST(:userIds AS text[]), CAST(:facts AS jsonb)';
+  const sql = COLLECTED.has(facts.kind)
+    ? `SELECT collect_notice(${members}, interval '${COLLECTED_MS} ms')`
+    : `SELECT notify_members(${members})`;
   await tx.writeDeferred(sql, { merchantId, environment, roles, userIds, facts: JSON.stringify(facts) });
 }
+
+/** Kinds of which a file of withdrawals brings hundreds: one mail has all of so long a time. */
+const COLLECTED: ReadonlySet<string> = new Set<NoticeFacts['kind']>(['withdrawal.awaiting', 'withdrawal.unconfirmed']);
+const COLLECTED_MS = 3 * 60_000;
 
 /** Sends one mail. Rejects when the server does not accept it. */
 export type SendMail = (mail: Mail) => Promise<void>;

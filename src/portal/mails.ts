@@ -16,7 +16,7 @@ export function invitationMail(
   if (language === 'am') {
     return {
       subject: `የ${merchantName} ግብዣ በMeskot`,
-      text: `${inviterName} በMeskot ላይ ወደ ${merchantName} (${role}) ጋብዘውዎታል።\n\nግብዣውን በ3 ቀናት ውስጥ በዚህ ሊንክ ይቀበሉ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሠራል።`,
+      text: `${inviterName} በMeskot ላይ ወደ ${merchantName} (${role}) ጋብዘውዎታል።\n\nግብዣውን በ3 ቀናት ውስጥ በዚህ አገናኝ ይቀበሉ፦\n${link}\n\nአገናኙ አንድ ጊዜ ብቻ ይሠራል።`,
     };
   }
   return {
@@ -30,7 +30,7 @@ export function resetMail(language: Language, link: string): Text {
   return language === 'am'
     ? {
         subject: 'አዲስ የይለፍ ቃል በMeskot',
-        text: `አዲስ የይለፍ ቃል በ1 ሰዓት ውስጥ በዚህ ሊንክ ያስገቡ፦\n${link}\n\nእርስዎ ካልጠየቁ ምንም ማድረግ አያስፈልግም።`,
+        text: `አዲስ የይለፍ ቃል በ1 ሰዓት ውስጥ በዚህ አገናኝ ያስገቡ፦\n${link}\n\nእርስዎ ካልጠየቁ ምንም ማድረግ አያስፈልግም።`,
       }
     : {
         subject: 'A new password for Meskot',
@@ -41,11 +41,11 @@ export function resetMail(language: Language, link: string): Text {
 const SECURITY_TEXTS = {
   password: {
     en: 'Your password was changed, and all other sessions have ended.',
-    am: 'የይለፍ ቃልዎ ተቀይሯል፤ ሌሎች ክፍለ ጊዜዎች ሁሉ አብቅተዋል።',
+    am: 'የይለፍ ቃልዎ ተቀይሯል፤ ሌሎች ቆይታዎች ሁሉ አብቅተዋል።',
   },
   passkey: {
     en: 'A passkey was added to your account. It opens the account without the password, and a new password does not end it: remove it under Security if it is not yours.',
-    am: 'በአካውንትዎ ላይ የይለፍ ቁልፍ (passkey) ተጨምሯል። ያለ ይለፍ ቃል አካውንቱን ይከፍታል፤ አዲስ የይለፍ ቃልም አያስቆመውም። የእርስዎ ካልሆነ በደህንነት ገጽ ላይ ያስወግዱት።',
+    am: 'በአካውንትዎ ላይ የይለፍ ቁልፍ (passkey) ታክሏል። ያለ ይለፍ ቃል አካውንቱን ይከፍታል፤ አዲስ የይለፍ ቃልም አያስቆመውም። የእርስዎ ካልሆነ በደህንነት ገጽ ላይ ያስወግዱት።',
   },
   twoFactorOff: {
     en: 'Two-factor authentication was turned off for your account.',
@@ -73,7 +73,7 @@ export function signUpMail(language: Language, link: string | null, signInLink: 
     const text =
       link === null
         ? `ይህ አድራሻ በMeskot ላይ አካውንት አለው። ይግቡ፦\n${signInLink}`
-        : `አካውንትዎን በ24 ሰዓታት ውስጥ በዚህ ሊንክ ይክፈቱ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሠራል።`;
+        : `አካውንትዎን በ24 ሰዓታት ውስጥ በዚህ አገናኝ ይክፈቱ፦\n${link}\n\nአገናኙ አንድ ጊዜ ብቻ ይሠራል።`;
     return { subject: 'የMeskot አካውንትዎ', text };
   }
   const text =

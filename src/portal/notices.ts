@@ -53,7 +53,20 @@ function settlementSent(notice: Of<'settlement.sent'>): Texts {
 }
 
 function withdrawalAwaiting(notice: Of<'withdrawal.awaiting'>): Texts {
-  const { merchantName, requestId, amount, channel, until } = notice;
+  const { merchantName, requestId, amount, channel, until, count = 1 } = notice;
+  if (count > 1) {
+    return {
+      path: '/withdrawals?stage=AWAITING_CONFIRMATION',
+      en: {
+        subject: `${count} withdrawals of ${amount} ETB in all have to be confirmed`,
+        text: `${count} withdrawals of ${merchantName}, ${amount} ETB in all, are sent once a person who did not request them has confirmed them. Until then their amounts are reserved. From ${until} on, those that are not confirmed are cancelled, 7 days after their request.`,
+      },
+      am: {
+        subject: `${count} ወጪዎች (በድምሩ ${amount} ብር) ማረጋገጫ ይጠብቃሉ`,
+        text: `የ${merchantName} ${count} ወጪዎች፣ በድምሩ ${amount} ብር፣ ያልጠየቃቸው ሌላ ሰው ሲያረጋግጣቸው ይላካሉ። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። ከ${until} ጀምሮ ያልተረጋገጡት ከተጠየቁ 7 ቀናት በኋላ ይሰረዛሉ።`,
+      },
+    };
+  }
   return {
     path: `/withdrawals?open=${notice.withdrawalId}`,
     en: {
@@ -68,7 +81,20 @@ function withdrawalAwaiting(notice: Of<'withdrawal.awaiting'>): Texts {
 }
 
 function withdrawalUnconfirmed(notice: Of<'withdrawal.unconfirmed'>): Texts {
-  const { merchantName, requestId, amount, channel } = notice;
+  const { merchantName, requestId, amount, channel, count = 1 } = notice;
+  if (count > 1) {
+    return {
+      path: '/withdrawals?status=CANCELLED',
+      en: {
+        subject: `${count} withdrawals of ${amount} ETB in all are cancelled`,
+        text: `${count} withdrawals of ${merchantName}, ${amount} ETB in all, were not confirmed within 7 days. They are cancelled, nothing was sent, and their amounts are available again.`,
+      },
+      am: {
+        subject: `${count} ወጪዎች (በድምሩ ${amount} ብር) ተሰርዘዋል`,
+        text: `የ${merchantName} ${count} ወጪዎች፣ በድምሩ ${amount} ብር፣ በ7 ቀናት ውስጥ አልተረጋገጡም። ተሰርዘዋል፤ ምንም አልተላከም፤ ገንዘቡን እንደገና መጠቀም ይችላሉ።`,
+      },
+    };
+  }
   return {
     path: `/withdrawals?open=${notice.withdrawalId}`,
     en: {
@@ -146,7 +172,7 @@ function ownerInvited({ merchantName, email }: Of<'owner.invited'>): Texts {
     },
     am: {
       subject: `ወደ ${merchantName} አዲስ ባለቤት ተጋብዟል`,
-      text: `ሁለት የMeskot ኦፕሬተሮች ${email} የ${merchantName} ባለቤት እንዲሆን ጋብዘዋል። ሊንኩ ለ3 ቀናት ይሠራል።\nይህን እርስዎ ካልጠየቁ ግብዣውን በቡድን ገጽ ላይ ይሰርዙ፣ Meskotንም ያሳውቁ።`,
+      text: `ሁለት የMeskot ኦፕሬተሮች ${email} የ${merchantName} ባለቤት እንዲሆን ጋብዘዋል። አገናኙ ለ3 ቀናት ይሠራል።\nይህን እርስዎ ካልጠየቁ ግብዣውን በቡድን ገጽ ላይ ይሰርዙ፣ Meskotንም ያሳውቁ።`,
     },
   };
 }

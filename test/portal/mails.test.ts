@@ -2,7 +2,7 @@ import { setMembership } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { listMails } from '../../src/outbox/mail.ts';
+import { listMails, sendMails, type Mail, type SendMail } from '../../src/outbox/mail.ts';
 import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
@@ -69,6 +69,48 @@ test('a withdrawal that has to be confirmed is mailed to those who may confirm i
   const { data, pagination } = await list('AWAITING_CONFIRMATION');
   expect([data[0].withdrawalRequestId, pagination.total]).toEqual([id, 1]);
   expect((await list('AWAITING_CONFIRMATION,CREATED,UNDER_REVIEW')).pagination.total).toBe(2);
+});
+
+test('withdrawals that are requested within three minutes are one mail with their number and sum; later ones are another', async () => {
+  const owner = await portal.signedIn(scope.merchantId, 'owner');
+  const finance = await portal.signedIn(scope.merchantId, 'finance');
+  await finance.send('PATCH', '/api/portal/profile', { body: { language: 'am' } });
+  await fund(fixture, scope, 500_000n);
+  await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 1_00n));
+  // Those of one time wait for each other: none is lost.
+  await Promise.all(Array.from({ length: 8 }, () => withdraw(fixture, scope, 12_50n)));
+  const read = async () => new Map((await mails()).map((mail) => [mail.recipient, mail]));
+  expect(await mails()).toHaveLength(2);
+  expect((await read()).get(owner.email)).toMatchObject({
+    subject: '[TEST] 8 withdrawals of 100.00 ETB in all have to be confirmed',
+    text: expect.stringContaining('https://portal.example.et/test/withdrawals?stage=AWAITING_CONFIRMATION'),
+  });
+  expect((await read()).get(finance.email)?.subject).toBe('[ሙከራ] 8 ወጪዎች (በድምሩ 100.00 ብር) ማረጋገጫ ይጠብቃሉ');
+
+  const sent: Mail[] = [];
+  const send = (smtp: SendMail) => {
+    const deps = { db: portal.db, keyRing: KEY_RING, write: createNoticeWriter('https://portal.example.et') };
+    return sendMails({ ...deps, send: smtp, log: fixture.log }, new AbortController().signal);
+  };
+  await send(async (mail) => void sent.push(mail));
+  expect(sent).toEqual([]);
+  const [due] = await rows<{ waits: number }>(
+    portal.db,
+    `SELECT CAST(extract(epoch FROM max(due_at) - now()) AS integer) AS waits FROM mail`,
+  );
+  expect(due?.waits).toBeLessThanOrEqual(180);
+  await rows(portal.db, `UPDATE mail SET due_at = now()`);
+  // One that is requested while its mail is being sent is in another.
+  await send(async (mail) => {
+    sent.push(mail);
+    await withdraw(fixture, scope, 7_00n);
+  });
+  expect(sent).toHaveLength(2);
+  const sql = `SELECT recipient, sum(CAST(notice ->> 'count' AS integer))::int AS count, count(*)::int AS mails
+               FROM mail GROUP BY recipient`;
+  expect(new Set(await rows(portal.db, sql))).toEqual(
+    new Set([owner, finance].map(({ email: recipient }) => ({ recipient, count: 10, mails: 2 }))),
+  );
 });
 
 test('a report that took longer than a moment is mailed to the person who requested it, while a member', async () => {
