@@ -16,6 +16,9 @@ function WithoutMerchant() {
   );
 }
 
+// The files of the screen come while the person is read, who is needed to show it.
+void router.load();
+
 /** The merchant that the page shows. */
 let shownId: string | undefined;
 
