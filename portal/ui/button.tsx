@@ -43,7 +43,7 @@ export function Button({ kind = 'second', icon, isBusy = false, whyNot, classNam
   );
   if (whyNot === undefined) return button;
   return (
-    <span className="inline-flex flex-col items-start gap-1">
+    <span className="with-reason inline-flex flex-col items-start gap-1">
       {button}
       <span id={reasonId} className="text-xs text-quiet">
         {whyNot}

@@ -149,6 +149,11 @@ export function birr(amount: number | null | undefined): string | undefined {
   return amount === null || amount === undefined ? undefined : `${money.format(amount)} ${BIRR}`;
 }
 
+const either = new Intl.ListFormat(LOCALE, { type: 'disjunction' });
+
+/** Names of which any one will do: "owner, admin or finance". */
+export const anyOf = (names: readonly string[]): string => either.format(names);
+
 export const formatCount = (count: number): string => whole.format(count);
 export const formatShare = (share: number): string => percent.format(share);
 

@@ -1,5 +1,6 @@
 import { createContext, use, type Provider } from 'react';
 
+import { anyOf } from './format.ts';
 import { text } from './text.ts';
 
 type Rights = {
@@ -27,7 +28,7 @@ export function createPerson<Person extends Rights>(
       may: (permission) => person.permissions.includes(permission),
       whyNot: (permission) => {
         const roles = person.denied.find((one) => one.permission === permission)?.roles;
-        return roles && text.whoCan(roles.map(roleText).join(', '));
+        return roles && text.whoCan(anyOf(roles.map(roleText)));
       },
     };
   };

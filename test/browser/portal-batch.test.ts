@@ -142,7 +142,7 @@ test('a viewer sees what a file would cost, and whom to ask', async () => {
   const { page, close } = await portal.open(PATH, { role: 'viewer' });
   await choose(page, [lineOf('D-1', '10')]);
   await page.waitForSelector('text=15.75 ETB');
-  await page.waitForSelector('text=Ask somebody with the role owner, finance');
+  await page.waitForSelector('text=Ask somebody with the role owner or finance');
   await choose(page, [], 'empty.csv');
   await page.waitForSelector('text=The file has no line below its heading.');
   await close();

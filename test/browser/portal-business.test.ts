@@ -50,7 +50,7 @@ describe('what a merchant sets up', () => {
       const viewer = await portal.open('/test/channels', { role: 'viewer' });
       const control = card(viewer.page, 'telebirr').getByRole('switch');
       expect(await control.isDisabled()).toBe(true);
-      expect(await card(viewer.page, 'telebirr').innerText()).toContain('Ask somebody with the role owner, admin.');
+      expect(await card(viewer.page, 'telebirr').innerText()).toContain('Ask somebody with the role owner or admin.');
       await setChannel('AWASH', `approval = 'APPROVED', enabled = true`);
       await Promise.all([owner.close(), viewer.close()]);
     });
@@ -156,7 +156,7 @@ describe('what a merchant sets up', () => {
 
     test('a person who may not change the application reads it, and whom to ask', async () => {
       const developer = await portal.open('/live/verification');
-      await developer.page.waitForSelector('text=Ask somebody with the role owner, admin.');
+      await developer.page.waitForSelector('text=Ask somebody with the role owner or admin.');
       expect(await developer.page.locator('main input').count()).toBe(0);
       expect(await developer.page.locator('main').innerText()).toContain('Opens with the verification');
       const support = await portal.open('/test/verification', { role: 'support', expected: /403/ });
@@ -197,7 +197,7 @@ describe('what a merchant sets up', () => {
       await tab.page.waitForSelector('text=Waits for verification');
       await tab.page.waitForSelector('text=for 48 hours after a change');
       const viewer = await portal.open('/live/bank-account', { role: 'viewer' });
-      await viewer.page.waitForSelector('text=Ask somebody with the role owner, finance.');
+      await viewer.page.waitForSelector('text=Ask somebody with the role owner or finance.');
       expect(await viewer.page.locator('button:has-text("Link another account")').isDisabled()).toBe(true);
       await Promise.all([tab.close(), viewer.close()]);
     });
@@ -232,7 +232,7 @@ describe('what a merchant sets up', () => {
     test('a person who may not create payments reads whom to ask', async () => {
       const { page, close } = await portal.open('/test/get-started');
       await page.waitForSelector('text=Make a test payment');
-      expect(await page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin.');
+      expect(await page.locator('main').innerText()).toContain('Ask somebody with the role owner or admin.');
       await close();
     });
   });

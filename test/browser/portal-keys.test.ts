@@ -49,7 +49,7 @@ describe('the API keys of a merchant', () => {
     expect(await create.isDisabled()).toBe(true);
     expect(await page.locator('main').innerText()).toContain('once the business is verified and a test payment');
     const developer = await portal.open('/live/keys');
-    expect(await developer.page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin.');
+    expect(await developer.page.locator('main').innerText()).toContain('Ask somebody with the role owner or admin.');
     await page.click('main a:text-is("Get started")');
     await page.waitForURL('**/test/get-started');
     await Promise.all([close(), developer.close()]);

@@ -46,7 +46,9 @@ describe('the built-in receiver in the portal', () => {
     const viewer = await portal.open('/test/webhooks', { role: 'viewer' });
     await viewer.page.waitForSelector('main >> text=Received requests');
     expect(await viewer.page.locator('main select').isDisabled()).toBe(true);
-    expect(await viewer.page.locator('main').innerText()).toContain('Ask somebody with the role owner, admin');
+    expect(await viewer.page.locator('main').innerText()).toContain(
+      'Ask somebody with the role owner, admin or developer',
+    );
     const live = await portal.open('/live/webhooks', { expected: /403/ });
     await live.page.waitForSelector('main h1');
     expect(await live.page.locator('main').innerText()).not.toContain('Built-in receiver');

@@ -135,7 +135,7 @@ describe('a person’s own account', () => {
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog [role=alert]');
     const alert = await page.locator('dialog [role=alert]').innerText();
-    expect(alert).toMatch(/^ከተላኩት ዋጋዎች አንዱ ተቀባይነት የለውም። customerPhone/);
+    expect(alert).toMatch(/^ካስገቡት ውስጥ ተቀባይነት የሌለው አለ። customerPhone፦ የኢትዮጵያ ሞባይል ቁጥር/);
     expect(alert).toMatch(/req_/);
     await page.click('dialog [role=alert] summary');
     expect(await page.locator('dialog [role=alert] [lang=en]').innerText()).toContain('customerPhone must be');

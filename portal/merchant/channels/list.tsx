@@ -111,8 +111,8 @@ function ChannelControl({ channel: { channel, displayName, approval, enabled, re
   const { whyNot } = useMember();
   const change = useChange('PATCH /api/checkout/channels/:channel');
   const isBlocked = !enabled && (approval === 'SUSPENDED' || BLOCKING.has(reason));
-  // The sentence above the control has the reason of the channel itself.
-  const shared = { isBusy: change.isPending, whyNot: whyNot('channels:write') };
+  // The sentence above the control has the reason of the channel itself, which nobody of the team can change.
+  const shared = { isBusy: change.isPending, whyNot: isBlocked ? undefined : whyNot('channels:write') };
   const turn = (isOn: boolean): void =>
     change.mutate(
       { params: { channel }, body: { enabled: isOn } },

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
+import { channelName } from '../../ui/channel-name.ts';
 import type { Days } from '../../ui/days.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
@@ -109,7 +110,7 @@ function Channels({ days }: { days: Days }) {
             <List
               label={text.channels}
               columns={[
-                { header: text.channel, cell: ({ channel }: OfChannel) => channel },
+                { header: text.channel, cell: ({ channel }: OfChannel) => channelName(channel) },
                 {
                   header: text.share,
                   align: 'end',

@@ -1,3 +1,4 @@
+import { channelName } from '../../ui/channel-name.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { birr, formatBirr, formatCount } from '../../ui/format.ts';
 import { List, Totals, type Column } from '../../ui/list.tsx';
@@ -23,7 +24,11 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
   const nameOf = (one: string): string => STATUSES[kind].find(([value]) => value === one)?.[1] ?? one;
   const columns: Column<Group>[] = [
     { header: text.status, cell: (group) => nameOf(group.status) },
-    { header: text.channel, narrow: 'second', cell: (group) => group.channel ?? '–' },
+    {
+      header: text.channel,
+      narrow: 'second',
+      cell: (group) => (group.channel === null ? '–' : channelName(group.channel)),
+    },
     { header: text.count, align: 'end', cell: ({ count }) => formatCount(count) },
     ...AMOUNT_NAMES.map((name) => ({
       header: text[name],

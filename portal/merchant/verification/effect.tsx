@@ -1,16 +1,10 @@
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Badge, Note } from '../../ui/badge.tsx';
+import { channelName } from '../../ui/channel-name.ts';
 import { environment } from '../../ui/environment.ts';
 import { Panel } from '../../ui/facts.tsx';
 import type { Kyc } from '../routes.ts';
 import { text } from './text.ts';
-
-const CHANNEL_NAMES: Record<Channel, string> = {
-  TELEBIRR: 'telebirr',
-  CBE_BIRR: 'CBE Birr',
-  AWASH: 'Awash',
-  MPESA: 'M-Pesa',
-};
 
 /** What the verification opens: each channel with its limits, and live as a whole. */
 export function Effect({ kyc }: { kyc: Kyc }) {
@@ -22,7 +16,7 @@ export function Effect({ kyc }: { kyc: Kyc }) {
         <ul className="flex flex-col">
           {CHANNELS.map((channel) => (
             <li key={channel} className="border-b border-line py-2 last:border-0">
-              <p className="font-medium">{CHANNEL_NAMES[channel]}</p>
+              <p className="font-medium">{channelName(channel)}</p>
               <p className="text-quiet">{effectOn(channel, kyc)}</p>
             </li>
           ))}

@@ -52,7 +52,11 @@ function Panels({ kyc }: { kyc: Kyc }) {
           </Note>
         )}
         <Decision kyc={kyc} />
-        {EDITABLE.includes(kyc.status) && !isEditable && <Note tone="quiet">{whyNot('kyc:write')}</Note>}
+        {EDITABLE.includes(kyc.status) && !isEditable && (
+          <Note tone="quiet">
+            {text.mayNotSubmit} {whyNot('kyc:write')}
+          </Note>
+        )}
         {isEditable ? <ApplicationForm kyc={kyc} /> : <ReadOnly kyc={kyc} />}
       </div>
       <div className="flex flex-col gap-4">
@@ -112,12 +116,14 @@ function Decision({ kyc: { status, message, messageCode, submittedAt, decidedAt 
 
 /** The application as it was submitted, or as somebody sees it who may not change it. */
 function ReadOnly({ kyc: { application, documents } }: { kyc: Kyc }) {
+  const isEmpty = Object.keys(application).length === 0;
   const { businessType, region } = application;
   const names = { businessType: businessType && BUSINESS_TYPES[businessType], region: region && REGIONS[region] };
   const values = { ...application, ...names };
   return (
     <>
       <Panel title={text.application}>
+        {isEmpty && <p className="text-quiet">{text.nothingYet}</p>}
         <Facts rows={Object.fromEntries(FIELD_NAMES.map((name) => [FIELD_LABELS[name], values[name]]))} />
       </Panel>
       <Panel title={fieldText.documents}>

@@ -46,6 +46,8 @@ export const text = catalogue({
     'The application is not complete. What is missing is marked below.',
     'ማመልከቻው አልተሟላም። የጎደለው ከታች ምልክት ተደርጎበታል።',
   ],
+  mayNotSubmit: ['You can read this application, not change it.', 'ማመልከቻውን ማየት እንጂ መቀየር አይችሉም።'],
+  nothingYet: ['Nothing is filled in yet.', 'ገና ምንም አልተሞላም።'],
   application: ['Application', 'ማመልከቻ'],
   upload: (kind: string) => [`Add a file: ${kind}`, `ፋይል ያክሉ፦ ${kind}`],
   addFile: ['Add a file', 'ፋይል ያክሉ'],

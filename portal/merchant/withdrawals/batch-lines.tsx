@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
 import type { CallFailure } from '../../ui/call.ts';
+import { channelName } from '../../ui/channel-name.ts';
 import { ApiMessage } from '../../ui/feedback.tsx';
 import { Check } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -35,7 +36,7 @@ const COLUMNS: readonly Column<Row>[] = [
     narrow: 'none',
     cell: ({ quote: { fee = 0, feeTax = 0, amount } }) => amount !== undefined && formatBirr(fee + feeTax),
   },
-  { header: own.channel, narrow: 'none', cell: ({ body }) => body.channel },
+  { header: own.channel, narrow: 'none', cell: ({ body }) => channelName(body.channel) },
   {
     header: own.destination,
     cell: ({ body: { destination } }) =>

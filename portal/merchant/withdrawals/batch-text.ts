@@ -58,6 +58,11 @@ export const text = catalogue({
     `Stopped after ${formatCount(done)} of ${formatCount(total)} lines: the others were not requested, or their answer was lost. They can be requested again; none is requested twice.`,
     `ከ${formatCount(total)} መስመሮች ${formatCount(done)} በኋላ ቆሟል፦ ሌሎቹ አልተጠየቁም ወይም ምላሻቸው ጠፍቷል። እንደገና መጠየቅ ይችላሉ፤ የትኛውም ሁለት ጊዜ አይጠየቅም።`,
   ],
+  noFile: ['No file is chosen yet.', 'ገና ፋይል አልተመረጠም።'],
+  columns: [
+    'The template has the columns, which its first line names: a phone for a wallet, or a bank with an account number.',
+    'ናሙና ፋይሉ ዓምዶቹን ይዟል፤ የመጀመሪያው መስመር ይሰይማቸዋል፦ ለቦርሳ ስልክ፣ ወይም ባንክ ከሂሳብ ቁጥር ጋር።',
+  ],
   done: ['All lines were processed.', 'ሁሉም መስመሮች ተከናውነዋል።'],
   results: ['Save the results', 'ውጤቱን ያስቀምጡ'],
 });

@@ -4,10 +4,12 @@ import { useState } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
+import { channelName } from '../../ui/channel-name.ts';
+import { Mono } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { saveFile } from '../../ui/download.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { Empty, Failed, Loaded } from '../../ui/feedback.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { birr, formatCount } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -21,6 +23,8 @@ import { BatchLines, resultsOf } from './batch-lines.tsx';
 import { problems, text } from './batch-text.ts';
 import { csvOf } from './csv.ts';
 import { useRun } from './run.ts';
+
+const [HEADING = []] = TEMPLATE;
 
 /** `id`: of the choice, since a corrected file has the same name. */
 type ChosenFile = { id: string; name: string; lines: BatchLine[]; problem: FileProblem | null };
@@ -68,6 +72,14 @@ export function WithdrawalBatch() {
         <p>{text.intro}</p>
         <p>{text.again}</p>
       </div>
+      {file === null && (
+        <div className="card">
+          <Empty title={text.noFile}>
+            <p>{text.columns}</p>
+            <Mono>{HEADING.join(', ')}</Mono>
+          </Empty>
+        </div>
+      )}
       {file?.problem && (
         <div role="alert">
           <Note tone="bad">{problems[file.problem.name](file.problem.what)}</Note>
@@ -147,7 +159,7 @@ function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedP
   const left = (limits.data?.data ?? [])
     .filter(({ channel }) => channels.has(channel))
     .map(({ channel, payOut: { remainingToday } }) => [
-      text.leftToday(channel),
+      text.leftToday(channelName(channel)),
       remainingToday === null ? text.noLimit : birr(remainingToday),
     ]);
   return (

@@ -1,4 +1,5 @@
 import { Note, type Tone } from '../../ui/badge.tsx';
+import { channelName } from '../../ui/channel-name.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { birr } from '../../ui/format.ts';
@@ -71,7 +72,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: WithdrawalRow }) {
         [shared.feeTax]: birr(feeTax),
         [shared.totalDebit]: birr(totalDebit),
         [text.paidAmount]: paidAmount !== undefined && birr(paidAmount),
-        [text.channel]: withdrawal.channel,
+        [text.channel]: channelName(withdrawal.channel),
         [text.destination]: destinationText(withdrawal),
         [text.reason]: reason,
         [text.providerReference]: providerReference && <Code value={providerReference} name={text.providerReference} />,

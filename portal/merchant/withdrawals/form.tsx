@@ -1,9 +1,10 @@
 import { useDeferredValue, useState, type ReactNode } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
-import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
+import type { Channel } from '../../../src/merchants/channels/channel.ts';
 import { issueOf } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
+import { CHANNEL_CHOICES } from '../../ui/channel-name.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { Choice, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
@@ -99,7 +100,7 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
       <Choice
         label={text.channel}
         value={channel}
-        options={CHANNELS.filter((one) => paying.includes(one)).map((one) => [one, one] as const)}
+        options={CHANNEL_CHOICES.filter(([one]) => paying.includes(one))}
         onChange={setChannel}
       />
       {ofChannel && <LimitLine limits={ofChannel.payOut} />}

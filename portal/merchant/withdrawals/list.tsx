@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
-import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { buttonStyle } from '../../ui/button.tsx';
+import { CHANNEL_CHOICES, channelName } from '../../ui/channel-name.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -24,7 +24,7 @@ import { text } from './text.ts';
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
   { header: shared.requestId, cell: ({ requestId }) => requestId },
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { header: text.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { header: text.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   { header: text.destination, cell: destinationText },
   { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
   { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<WithdrawalRow>[] = [
 const FILTERS: readonly Filter[] = [
   { kind: 'days' },
   ...STATE_FILTERS,
-  { kind: 'one', name: 'channel', label: text.channel, values: CHANNELS },
+  { kind: 'one', name: 'channel', label: text.channel, values: CHANNEL_CHOICES },
 ];
 
 /** Withdrawals: what they may be, the list, and a new one. */
@@ -76,7 +76,7 @@ export function Withdrawals() {
 function Limits() {
   const limits = useRead('GET /api/checkout/limits', {});
   const columns = [
-    { header: text.channel, cell: ({ channel }: { channel: string }) => channel },
+    { header: text.channel, cell: ({ channel }: { channel: string }) => channelName(channel) },
     ...(['min', 'max', 'daily', 'remainingToday'] as const).map((name) => ({
       header: { min: text.smallest, max: text.largest, daily: text.daily, remainingToday: text.leftToday }[name],
       align: 'end' as const,
