@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { first, rows } from '../../src/lib/db.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { buildAttempt, PAID } from '../support/build.ts';
+import { WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('what a merchant sets up', () => {
@@ -100,6 +101,27 @@ describe('what a merchant sets up', () => {
     );
 
   describe('verification', () => {
+    test('a field that gets the focus by keyboard is not hidden behind the buttons, on a phone too', async () => {
+      const { page, close } = await portal.open('/test/verification', { role: 'owner', viewport: WIDTHS[0] });
+      await page.waitForSelector('text=0 of 14 done');
+      await page.getByLabel('Legal name').focus();
+      // Whether the point in the middle of the element belongs to something else.
+      const isHidden = `(() => {
+        const { left, top, width, height } = document.activeElement.getBoundingClientRect();
+        const there = document.elementFromPoint(left + width / 2, top + height / 2);
+        return !document.activeElement.contains(there);
+      })()`;
+      const names: string[] = [];
+      for (let count = 0; count < 12; count += 1) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate<boolean>(isHidden)) {
+          names.push(await page.evaluate<string>('document.activeElement.labels?.[0]?.innerText'));
+        }
+      }
+      expect(names).toEqual([]);
+      await close();
+    });
+
     test('an application is filled in with mistakes, rejected with its reason, corrected and approved', async () => {
       const tab = await portal.open('/test/verification', { role: 'owner', expected: /status of 400/ });
       const { page, problems, close } = tab;

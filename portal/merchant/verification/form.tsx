@@ -119,7 +119,13 @@ export function ApplicationForm({ kyc }: { kyc: Kyc }) {
     application.save();
   };
   return (
-    <form ref={form} noValidate className="flex flex-col gap-4" onSubmit={onSubmit}>
+    // A field that gets the focus is not hidden by the buttons, which stay at the bottom.
+    <form
+      ref={form}
+      noValidate
+      className="flex flex-col gap-4 [&_:is(input,select,button)]:scroll-mb-28"
+      onSubmit={onSubmit}
+    >
       <Progress missing={missing} />
       {PARTS.map(({ title, fields }) => (
         <Panel key={title} title={title}>
