@@ -8,15 +8,13 @@ import { Button } from '../ui/button.tsx';
 import { base, environment } from '../ui/environment.ts';
 import { failureText } from '../ui/feedback.tsx';
 import { SelectField } from '../ui/field.tsx';
-import { formatClock } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
 import { ACCOUNT, Frame, type Entry } from '../ui/frame.tsx';
+import { Polled, type Live } from '../ui/live.tsx';
 import { useShortcuts } from '../ui/shortcuts.ts';
-import { text as kit } from '../ui/text.ts';
 import { Find } from './find.tsx';
-import { usePolledAt } from './live.ts';
 import { useMember } from './member.ts';
-import { call, useRead } from './routes.ts';
+import { call, headers, useRead } from './routes.ts';
 import { text } from './text.ts';
 
 /** The screen that one begins with. */
@@ -74,6 +72,17 @@ const KEYS = [
   ['n', text.keyNewPayment],
 ] as const;
 
+const LIVE: Live = {
+  address: '/api/portal/stream',
+  headers,
+  paths: {
+    transaction: ['/api/checkout/txns'],
+    withdrawal: ['/api/checkout/withdrawal'],
+    settlement: ['/api/checkout/settlement'],
+    event: ['/api/checkout/webhooks/events'],
+  },
+};
+
 const isLive = environment === 'live';
 const MAILS_READ_EVERY_MS = 15_000;
 
@@ -94,7 +103,7 @@ export function Shell() {
       search={<Search screens={groups.flatMap(({ entries }) => entries)} />}
       notice={
         <>
-          <Polled />
+          <Polled live={LIVE} />
           <LocalMails />
         </>
       }
@@ -177,17 +186,6 @@ function LocalMails() {
     <a href="/dev/mail" className="underline">
       {text.mails(me.data?.data.mailCount ?? mailCount)}
     </a>
-  );
-}
-
-/** While changes do not arrive by themselves: that they are read in intervals, and of when the page is. */
-function Polled() {
-  const polledAt = usePolledAt();
-  return (
-    <>
-      <span role="status">{polledAt !== null && text.polled}</span>
-      {polledAt !== null && <span>{kit.asOf(formatClock(new Date(polledAt), { seconds: true }))}</span>}
-    </>
   );
 }
 

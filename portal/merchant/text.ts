@@ -32,10 +32,6 @@ export const text = catalogue({
     'ለዚህ ነጋዴ እውነተኛው ገና አልተከፈተም። የጎደለውን እዚህ ይመልከቱ፦',
   ],
   mails: (count: number) => [`Mails (${count})`, `ኢሜይሎች (${count})`],
-  polled: [
-    'Live updates are interrupted: everything is read every 15 s.',
-    'ለውጦች በዚህ ሰዓት በራሳቸው አይደርሱም፤ በየ15 ሰከንድ ይነበባሉ።',
-  ],
   merchant: ['Merchant', 'ነጋዴ'],
   owner: ['owner', 'ባለቤት'],
   admin: ['admin', 'አስተዳዳሪ'],

@@ -1,6 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
 
+import { environment } from '../ui/environment.ts';
 import { ACCOUNT, Frame, type Group } from '../ui/frame.tsx';
+import { Polled, type Live } from '../ui/live.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useOperator } from './operator.ts';
 import { text } from './text.ts';
@@ -50,6 +52,18 @@ const GROUPS: readonly Group[] = [
   { ...ACCOUNT, entries: [...ACCOUNT.entries, { to: '/keys', label: text.ownKeys, icon: 'key' }] },
 ];
 
+/** The queue and dead letters are also read in intervals: what adds to them is not only of these kinds. */
+const LIVE: Live = {
+  address: `/api/ops/stream?environment=${environment}`,
+  headers: {},
+  paths: {
+    transaction: ['/api/ops/transactions'],
+    withdrawal: ['/api/ops/withdrawals', '/api/ops/queue'],
+    settlement: ['/api/ops/settlements', '/api/ops/queue'],
+    event: ['/api/ops/webhooks/deliveries'],
+  },
+};
+
 const KEYS = [['/ Ctrl-K', text.keyFind]] as const;
 
 /** The frame of every screen. */
@@ -65,6 +79,7 @@ export function Shell() {
       search={
         <SearchBox label={text.findLabel} onSearch={(q) => void navigate({ to: '/find', search: { q } as never })} />
       }
+      notice={<Polled live={LIVE} />}
       user={user}
       role={role}
     />

@@ -22,6 +22,10 @@ export const text = catalogue({
   whoCan: (roles: string) => [`Ask somebody with the role ${roles}.`, `${roles} ሚና ያለውን ሰው ይጠይቁ።`],
   twoFactorFirst: ['This needs two-factor authentication.', 'ይህ ሁለት ደረጃ ማረጋገጫ ያስፈልገዋል።'],
   liveNotOpen: ['Live is not open for this merchant yet.', 'ለዚህ ነጋዴ እውነተኛው ገና አልተከፈተም።'],
+  polled: [
+    'Live updates are interrupted: everything is read every 15 s.',
+    'ለውጦች በዚህ ሰዓት በራሳቸው አይደርሱም፤ በየ15 ሰከንድ ይነበባሉ።',
+  ],
   asOf: (time: string) => [`As of ${time}`, `በ${time} የነበረ`],
   refresh: ['Refresh', 'ያድሱ'],
   newRows: (count: number) => [`${formatCount(count)} new`, `${formatCount(count)} አዲስ`],

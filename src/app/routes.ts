@@ -43,7 +43,7 @@ import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
-import { streamRoutes } from '../portal/streams.ts';
+import { createStreams, operatorStreamRoutes, streamRoutes } from '../portal/streams.ts';
 import { ownerInvitationRoutes, teamRoutes } from '../portal/team-routes.ts';
 import { viewRoutes } from '../portal/view-routes.ts';
 import { secondPersonRoutes } from '../portal/withdrawal-routes.ts';
@@ -188,6 +188,7 @@ export function routesOf(
   },
 ): ApiRoutes {
   const { db, findProvider, limits, log } = parts;
+  const streams = createStreams(parts);
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
   const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
@@ -209,6 +210,7 @@ export function routesOf(
     findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
+    streams,
   };
   const callbacks = createCallbackRouter({
     findOrderBySecret: async (secret) => (await findAttemptBySecret(db, secret)) ?? findWithdrawalBySecret(db, secret),
@@ -225,7 +227,7 @@ export function routesOf(
   });
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
-    routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
+    routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps), ...operatorStreamRoutes(deps)],
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
     accountRoutes: securityRoutes({
       ...deps,

@@ -26,7 +26,7 @@ type Entry = { id: bigint; resourceId: string };
 type Watched = { state: string; until: number };
 
 /**
- * Reads what has changed since the last call, of some merchants. Every change of a resource adds an entry to the timeline in
+ * Reads what has changed since the last call, of some merchants or of all. Every change of a resource adds an entry to the timeline in
  * its own transaction, with ids of one sequence; the events about it are in the same transaction. Nothing is added to any
  * transaction for this (docs/adr/0012).
  */
@@ -71,7 +71,8 @@ export function createChangeReader(db: Queryable) {
   return {
     /** Forgets what came before. */
     begin,
-    read: async (merchantIds: readonly string[]): Promise<Change[]> => {
+    /** `merchantIds`: null for all merchants. */
+    read: async (merchantIds: readonly string[] | null): Promise<Change[]> => {
       if (newest === null) await begin();
       const ids = await readResources();
       if (ids.length === 0 && watched.size === 0) return [];
@@ -92,9 +93,11 @@ const STATE = `CAST(string_agg(d.status || d.attempts, ' ' ORDER BY d.id) AS tex
 const NO_SUBSCRIBERS: EventStatus = 'NO_SUBSCRIBERS';
 const WORST = `(array_agg(d.status ORDER BY array_position(ARRAY[${WORST_FIRST.map((one) => `'${one}'`).join(', ')}], d.status)))[1]`;
 
+const OF_MERCHANTS = `(CAST(:merchantIds AS text[]) IS NULL OR merchant_id = ANY(CAST(:merchantIds AS text[])))`;
+
 const resource = (kind: Exclude<ChangeKind, 'event'>): string =>
   `SELECT '${kind}' AS kind, id, merchant_id, environment, status, '' AS state, now() AS at FROM ${kind}
-   WHERE id = ANY(:ids) AND merchant_id = ANY(:merchantIds)`;
+   WHERE id = ANY(:ids) AND ${OF_MERCHANTS}`;
 
 /** The present state of resources, of the newest events about them, and of events by their ids. */
 const CHANGED = `
@@ -104,6 +107,6 @@ const CHANGED = `
     SELECT id, merchant_id, environment FROM webhook_event WHERE id = ANY(:events)
     UNION
     SELECT id, merchant_id, environment FROM webhook_event
-    WHERE resource_id = ANY(:ids) AND created_at > now() - interval '1 minute' AND merchant_id = ANY(:merchantIds)
+    WHERE resource_id = ANY(:ids) AND created_at > now() - interval '1 minute' AND ${OF_MERCHANTS}
   ) e
   LEFT JOIN LATERAL (SELECT ${WORST} AS status, ${STATE} AS state FROM webhook_delivery d WHERE d.event_id = e.id) d ON true`;

@@ -3,12 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
+import { operatorReadRoute } from '../access/operator-route.ts';
+import { InEnvironment } from '../access/operator-schema.ts';
 import { findUsableSessions } from '../access/users/sessions.ts';
-import { readRoute, type Route, type UserCaller } from '../http/route.ts';
+import { readRoute, type OperatorCaller, type Route, type UserCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError, serviceUnavailable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Environment } from '../lib/scope.ts';
 import { CHANGE_SCOPES, createChangeReader, type Change, type ChangeKind } from './changes.ts';
 
 /** Changes are collected this long, so that one message has all of a moment. */
@@ -22,12 +25,18 @@ const IDS_MAX = 50;
 /** `unreadBytes`: of one stream. A reader that is further behind is cut off; the page then reads everything again. */
 const LIMITS = { ofUser: 5, ofProcess: 2_000, unreadBytes: 65_536 };
 
-type Stream = { caller: UserCaller; output: Readable };
+/** An operator signed in at the console, who looks at one environment. */
+type OperatorReader = Extract<OperatorCaller, { sessionId: string }> & { environment: Environment };
+/** Whose pages a stream is for. */
+type Reader = UserCaller | OperatorReader;
+type Stream = { caller: Reader; output: Readable };
 type Deps = { db: Database; clock: Clock; log: Logger };
+export type Streams = ReturnType<typeof createStreams>;
 
 /**
  * The open streams of this process. While there is one, the changes of their merchants are read from the database; each
- * stream gets those of its merchant and environment, of the kinds that its role may read.
+ * stream gets those of its merchant and environment, of the kinds that its role may read. Streams of operators get those
+ * of all merchants.
  */
 export function createStreams({ db, clock, log }: Deps, limits = LIMITS) {
   const streams = new Set<Stream>();
@@ -59,8 +68,7 @@ export function createStreams({ db, clock, log }: Deps, limits = LIMITS) {
     try {
       await begun;
       while (streams.size > 0) {
-        const merchantIds = [...new Set([...streams].map(({ caller }) => caller.merchantId))];
-        sendChanges(await reader.read(merchantIds));
+        sendChanges(await reader.read(merchantIdsOf(streams)));
         const now = performance.now();
         if (now - last.check >= SESSIONS_CHECKED_EVERY_MS) {
           for (const stream of await findUnusable({ db, clock }, [...streams])) end(stream);
@@ -83,7 +91,7 @@ export function createStreams({ db, clock, log }: Deps, limits = LIMITS) {
 
   return {
     /** Opens a stream of server-sent events, until the signal aborts. Throws RATE_LIMITED and SERVICE_UNAVAILABLE. */
-    open: async (caller: UserCaller, signal: AbortSignal): Promise<Readable> => {
+    open: async (caller: Reader, signal: AbortSignal): Promise<Readable> => {
       ensureRoom(streams, { caller, limits });
       const output = new Readable({ read: () => {}, highWaterMark: limits.unreadBytes });
       const stream = { caller, output };
@@ -100,10 +108,7 @@ export function createStreams({ db, clock, log }: Deps, limits = LIMITS) {
   };
 }
 
-function ensureRoom(
-  streams: ReadonlySet<Stream>,
-  { caller, limits }: { caller: UserCaller; limits: typeof LIMITS },
-): void {
+function ensureRoom(streams: ReadonlySet<Stream>, { caller, limits }: { caller: Reader; limits: typeof LIMITS }): void {
   if (streams.size >= limits.ofProcess) throw serviceUnavailable('Too many pages are open. Read in intervals instead.');
   const ofUser = [...streams].filter((stream) => stream.caller.userId === caller.userId).length;
   if (ofUser < limits.ofUser) return;
@@ -111,25 +116,36 @@ function ensureRoom(
   throw new AppError('RATE_LIMITED', message, { headers: { 'Retry-After': '15' } });
 }
 
+/** The merchants whose changes are read; null: all. */
+function merchantIdsOf(streams: ReadonlySet<Stream>): string[] | null {
+  const callers = [...streams].map(({ caller }) => caller);
+  if (callers.some(({ kind }) => kind === 'operator')) return null;
+  return [...new Set(callers.flatMap((caller) => (caller.kind === 'user' ? [caller.merchantId] : [])))];
+}
+
 /** Streams whose session has ended, or is of another merchant or role since. */
 async function findUnusable({ db, clock }: Pick<Deps, 'db' | 'clock'>, streams: readonly Stream[]): Promise<Stream[]> {
   const sessionIds = [...new Set(streams.map(({ caller }) => caller.sessionId))];
   const at = clock();
   const usable = new Map((await findUsableSessions(db, sessionIds, at)).map((session) => [session.id, session]));
-  return streams.filter(({ caller: { sessionId, merchantId, role, environment } }) => {
-    const session = usable.get(sessionId);
-    const isSame = session?.merchantId === merchantId && session.role === role;
-    return !isSame || (environment === 'live' && session.liveUntil <= at);
+  return streams.filter(({ caller }) => {
+    const session = usable.get(caller.sessionId);
+    if (caller.kind === 'operator') return session?.operatorRole !== caller.role;
+    const isSame = session?.merchantId === caller.merchantId && session.role === caller.role;
+    return !isSame || (caller.environment === 'live' && session.liveUntil <= at);
   });
 }
 
 type Message = { kind: ChangeKind; id: string | null; status: string | null; at: Date }[];
 
-/** The changes that a caller may see. */
-function messageOf(changes: readonly Change[], { merchantId, environment, scopes }: UserCaller): Message {
-  const own = changes.filter((change) => change.merchantId === merchantId && change.environment === environment);
+/** The changes that a caller may see. Every role of operators reads the lists of all merchants. */
+function messageOf(changes: readonly Change[], caller: Reader): Message {
+  const own = changes.filter(
+    ({ merchantId, environment }) =>
+      environment === caller.environment && (caller.kind === 'operator' || merchantId === caller.merchantId),
+  );
   return (Object.keys(CHANGE_SCOPES) as ChangeKind[]).flatMap((kind): Message => {
-    if (!scopes.includes(CHANGE_SCOPES[kind])) return [];
+    if (caller.kind === 'user' && !caller.scopes.includes(CHANGE_SCOPES[kind])) return [];
     const ofKind = own.filter((change) => change.kind === kind);
     const [newest] = ofKind;
     if (newest && ofKind.length > IDS_MAX) return [{ kind, id: null, status: null, at: newest.at }];
@@ -137,9 +153,10 @@ function messageOf(changes: readonly Change[], { merchantId, environment, scopes
   });
 }
 
+type RouteDeps = { streams: Streams };
+
 /** The stream by which a page knows that what it shows has changed. */
-export function streamRoutes(deps: Deps): Route[] {
-  const streams = createStreams(deps);
+export function streamRoutes({ streams }: RouteDeps): Route[] {
   return [
     readRoute('GET /api/portal/stream', {
       tag: 'Portal',
@@ -151,6 +168,30 @@ export function streamRoutes(deps: Deps): Route[] {
       responses: { 200: z.string() },
       fileTypes: ['text/event-stream'],
       handle: async ({ caller, signal }) => ({ events: await streams.open(caller, signal()) }),
+    }),
+  ];
+}
+
+/** The same of the console, for all merchants. */
+export function operatorStreamRoutes({ streams }: RouteDeps): Route[] {
+  return [
+    operatorReadRoute('GET /api/ops/stream', {
+      operationId: 'opsStreamChanges',
+      summary: 'Server-sent events: what changes in an environment, of all merchants, from now on',
+      description:
+        'For people who are signed in at the console, not for keys. Each message is a list of `{ kind, id, status, at }`; `kind` is transaction, withdrawal, settlement or event (of webhooks). `id` is null where too many have changed at once. At most 5 streams a person; a stream ends with its session.',
+      query: InEnvironment,
+      responses: { 200: z.string() },
+      fileTypes: ['text/event-stream'],
+      handle: async ({ caller, query: { environment }, signal }) => {
+        if ('keyId' in caller) {
+          throw new AppError(
+            'INSUFFICIENT_SCOPE',
+            'Streams are for people signed in at the console. Read in intervals.',
+          );
+        }
+        return { events: await streams.open({ ...caller, environment }, signal()) };
+      },
     }),
   ];
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ROLES } from '../../src/access/users/roles.ts';
 import type { MemberRole } from '../../src/http/people.ts';
-import type { UserCaller } from '../../src/http/route.ts';
+import type { OperatorRole, UserCaller } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -13,6 +13,7 @@ import { createStreams } from '../../src/portal/streams.ts';
 import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
+import { signInOperator } from './console.ts';
 import { startPortalService, usePortalService, type Browser } from './portal.ts';
 
 const portal = usePortalService();
@@ -33,11 +34,14 @@ const WITHDRAWAL = {
 
 type Change = { kind: string; id: string | null; status: string | null; at: string };
 
-/** Opens a stream as the portal's page does, and collects its changes. */
-async function follow(browser: Browser, url = portal.url) {
+const OF_PORTAL = '/api/portal/stream';
+const OF_CONSOLE = '/api/ops/stream?environment=sandbox';
+
+/** Opens a stream as the portal's page does, or the console's, and collects its changes. */
+async function follow(browser: Browser, url = portal.url, path = OF_PORTAL) {
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const leaving = new AbortController();
-  const response = await fetch(`${url}/api/portal/stream`, {
+  const response = await fetch(url + path, {
     headers: { cookie, 'x-meskot-environment': 'sandbox' },
     signal: leaving.signal,
   });
@@ -182,6 +186,51 @@ test('a server that stops ends its streams, and does not read for them any more'
   // Two intervals of reading.
   await sleep(500);
   expect(warnings).toEqual([]);
+});
+
+describe('the stream of an operator', () => {
+  const followAsOperator = async (role: OperatorRole, path = OF_CONSOLE) => {
+    const operator = await signInOperator(portal, role);
+    return { operator, ...(await follow(operator, portal.consoleUrl, path)) };
+  };
+
+  test('it has the changes of all merchants in its environment, beside a stream of one of them', async () => {
+    const other: MerchantScope = { merchantId: await portal.newMerchant(), environment: 'sandbox' };
+    const viewer = await followAsOperator('viewer');
+    const live = await followAsOperator('support', '/api/ops/stream?environment=live');
+    const owner = await follow(await portal.signedIn(scope.merchantId, 'owner'));
+    const [own, theirs] = [await pay(scope), await pay(other)];
+    const has = (of: Change[], wanted: string) => of.some(({ id, status }) => id === wanted && status === 'SUCCESS');
+    await until('both payments', () => has(viewer.changes, own) && has(viewer.changes, theirs));
+    await until('the own payment', () => has(owner.changes, own));
+    expect(owner.changes.some(({ id }) => id === theirs)).toBe(false);
+    expect(live.changes).toEqual([]);
+    await Promise.all([viewer.leave(), live.leave(), owner.leave()]);
+  });
+
+  test.each([
+    [
+      'the session ends',
+      `UPDATE user_session s SET ended_at = now() FROM user_account u
+                          WHERE u.id = s.user_id AND u.email = :email`,
+    ],
+    ['the role changes', `UPDATE operator SET role = 'viewer' WHERE email = :email`],
+    ['the operator is deactivated', 'UPDATE operator SET active = false WHERE email = :email'],
+  ])('it ends within seconds when %s', async (_when, sql) => {
+    const { operator, state } = await followAsOperator('finance');
+    await rows(portal.db, sql, { email: operator.email });
+    await until('the end of the stream', () => state.ended);
+  });
+
+  test('an operator has at most five, and a key has none', async () => {
+    const { operator, leave } = await followAsOperator('support');
+    const open = await Promise.all([2, 3, 4, 5].map(() => follow(operator, portal.consoleUrl, OF_CONSOLE)));
+    expect((await follow(operator, portal.consoleUrl, OF_CONSOLE)).response.status).toBe(429);
+    await Promise.all([leave(), ...open.map((one) => one.leave())]);
+    const created = await operator.send('POST', '/api/ops/keys', { body: {} });
+    const byKey = await fetch(portal.apiUrl + OF_CONSOLE, { headers: { 'x-api-key': created.body.data.secret } });
+    expect(byKey.status).toBe(403);
+  });
 });
 
 describe('the streams of a process', () => {

@@ -14,8 +14,6 @@ import { useRead, type SettlementDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
 
-const REFRESH_MS = 10_000;
-
 /** The commands of a settlement by the verbs of its links. */
 const COMMANDS: readonly (readonly [verb: string, name: CommandName])[] = [
   ['approve', 'settlement.approve'],
@@ -32,7 +30,7 @@ const COMMANDS: readonly (readonly [verb: string, name: CommandName])[] = [
 export function SettlementView({ id }: { id: string }) {
   const { whyNot } = useOperator();
   const endpoint = 'GET /api/ops/settlements/:settlementId';
-  const query = useRead(endpoint, { params: { settlementId: id } }, { everyMs: REFRESH_MS });
+  const query = useRead(endpoint, { params: { settlementId: id } });
   return (
     <Loaded query={query} whyNot={whyNot('settlement.approve')}>
       {({ data }) => <SettlementDetail settlement={data} />}

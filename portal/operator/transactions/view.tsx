@@ -11,12 +11,10 @@ import { useRead, type TransactionDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { HELD, text } from './text.ts';
 
-const REFRESH_MS = 10_000;
-
 /** A transaction, every attempt to pay it, and the decisions about held money. */
 export function TransactionView({ id }: { id: string }) {
   const endpoint = 'GET /api/ops/transactions/:transactionId';
-  const query = useRead(endpoint, { params: { transactionId: id } }, { everyMs: REFRESH_MS });
+  const query = useRead(endpoint, { params: { transactionId: id } });
   return <Loaded query={query}>{({ data }) => <TransactionDetail transaction={data} />}</Loaded>;
 }
 

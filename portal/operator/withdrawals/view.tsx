@@ -18,13 +18,11 @@ import { useRead, type WithdrawalDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { REASONS, text } from './text.ts';
 
-const REFRESH_MS = 10_000;
-
 /** A withdrawal: why it is reviewed, what was paid before, and the decisions. */
 export function WithdrawalView({ id }: { id: string }) {
   const { whyNot } = useOperator();
   const endpoint = 'GET /api/ops/withdrawals/:withdrawalId';
-  const query = useRead(endpoint, { params: { withdrawalId: id } }, { everyMs: REFRESH_MS });
+  const query = useRead(endpoint, { params: { withdrawalId: id } });
   return (
     <Loaded query={query} whyNot={whyNot('withdrawal.approve')}>
       {({ data }) => <WithdrawalDetail withdrawal={data} />}

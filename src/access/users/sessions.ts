@@ -140,14 +140,20 @@ async function findSession(
   return (await first<Session>(db, sql, { ...of, at })) ?? null;
 }
 
-/** Of these sessions, those that have not ended, of members of an active merchant. Their use is not recorded. */
+/**
+ * Of these sessions, those that have not ended: of the portal of members of an active merchant, of the console of active
+ * operators. Their use is not recorded.
+ */
 export async function findUsableSessions(db: Queryable, ids: readonly string[], at: Date) {
   const sql = `
-    SELECT s.id, s.merchant_id, s.live_until, m.role FROM user_session s
-    JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
-    JOIN merchant ON merchant.id = m.merchant_id AND merchant.status = 'ACTIVE'
+    SELECT s.id, merchant.id AS merchant_id, s.live_until, m.role, o.role AS operator_role FROM user_session s
+    JOIN user_account u ON u.id = s.user_id
+    LEFT JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
+    LEFT JOIN merchant ON merchant.id = m.merchant_id AND merchant.status = 'ACTIVE'
+    LEFT JOIN operator o ON s.audience = 'console' AND lower(o.email) = lower(u.email) AND o.active
+      AND u.totp_enabled_at IS NOT NULL
     WHERE s.id = ANY(:ids) AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
-  type Usable = Pick<SessionRow, 'id' | 'merchantId' | 'liveUntil'> & { role: MemberRole };
+  type Usable = Pick<Session, 'id' | 'merchantId' | 'liveUntil' | 'role' | 'operatorRole'>;
   return rows<Usable>(db, sql, { ids, at });
 }
 

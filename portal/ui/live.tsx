@@ -2,16 +2,17 @@ import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-qu
 import { useEffect, useSyncExternalStore } from 'react';
 
 import type { ChangeKind } from '../../src/portal/changes.ts';
-import { onSessionEnded } from '../ui/call.ts';
-import { ME } from '../ui/use-calls.ts';
-import { headers } from './routes.ts';
+import { onSessionEnded } from './call.ts';
+import { formatClock } from './format.ts';
+import { text } from './text.ts';
+import { ME } from './use-calls.ts';
 
-/** What the routes below these paths return changes with a resource of the kind. */
-const PATHS: Readonly<Record<ChangeKind, string>> = {
-  transaction: '/api/checkout/txns',
-  withdrawal: '/api/checkout/withdrawal',
-  settlement: '/api/checkout/settlement',
-  event: '/api/checkout/webhooks/events',
+/** The stream of the pages, and what they read again for its changes. */
+export type Live = {
+  address: string;
+  headers: Readonly<Record<string, string>>;
+  /** What the routes below these paths return changes with a resource of the kind. */
+  paths: Readonly<Record<ChangeKind, readonly string[]>>;
 };
 
 /** What is shown is read again at most this often, however much changes. */
@@ -43,24 +44,27 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Shows changes at once. Returns when what is shown was last read, while there is no stream of them; otherwise null. */
-export function usePolledAt(): number | null {
+/** Shows changes at once; while they do not arrive by themselves, that they are read in intervals, and of when the page is. */
+export function Polled({ live }: { live: Live }) {
   const client = useQueryClient();
-  useEffect(() => startLive(client), [client]);
-  return useSyncExternalStore(subscribe, () => polledAt);
+  useEffect(() => startLive(client, live), [client, live]);
+  const at = useSyncExternalStore(subscribe, () => polledAt);
+  return (
+    <>
+      <span role="status">{at !== null && text.polled}</span>
+      {at !== null && <span>{text.asOf(formatClock(new Date(at), { seconds: true }))}</span>}
+    </>
+  );
 }
 
 let isStarted = false;
 
-/** Whether a query may return something else after changes of a kind. `ids`: of the changed resources; null: any. */
-function isStale({ queryKey: [endpoint, input] }: Query, kind: ChangeKind, ids: ReadonlySet<string> | null): boolean {
-  const isOfKind = String(endpoint).startsWith(`GET ${PATHS[kind]}`) && typeof input === 'object';
+/** Whether a query below one of the paths may return something else. `ids`: of the changed resources; null: any. */
+function isStale({ queryKey: [endpoint, input] }: Query, paths: readonly string[], ids: ReadonlySet<string> | null) {
+  const isOfKind = paths.some((path) => String(endpoint).startsWith(`GET ${path}`)) && typeof input === 'object';
   const { params } = (input ?? {}) as { params?: Record<string, string> };
   return isOfKind && (!params || ids === null || Object.values(params).some((id) => ids.has(id)));
 }
-
-const KINDS = Object.keys(PATHS) as ChangeKind[];
-const isCovered = (query: Query): boolean => KINDS.some((kind) => isStale(query, kind, null));
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -71,7 +75,7 @@ async function untilVisible(): Promise<void> {
 }
 
 /** Reads again what changes have made stale, at once and then at most every 2 s. */
-function createRefresher(client: QueryClient): (changes: readonly Change[]) => void {
+function createRefresher(client: QueryClient, { paths }: Live): (changes: readonly Change[]) => void {
   let pending = new Map<ChangeKind, Set<string> | null>();
   let timer: number | undefined;
   let refreshedAt = 0;
@@ -81,7 +85,7 @@ function createRefresher(client: QueryClient): (changes: readonly Change[]) => v
     timer = undefined;
     refreshedAt = Date.now();
     void client.invalidateQueries({
-      predicate: (query) => [...changed].some(([kind, ids]) => isStale(query, kind, ids)),
+      predicate: (query) => [...changed].some(([kind, ids]) => isStale(query, paths[kind], ids)),
     });
   };
   return (changes) => {
@@ -94,10 +98,10 @@ function createRefresher(client: QueryClient): (changes: readonly Change[]) => v
   };
 }
 
-type Stream = { onOpen: () => void; onChanges: (changes: readonly Change[]) => void };
+type Stream = Live & { onOpen: () => void; onChanges: (changes: readonly Change[]) => void };
 
 /** Follows a stream until it is lost. Returns the status of a response that is none; 200: it was one. */
-async function readStream({ onOpen, onChanges }: Stream): Promise<number> {
+async function readStream({ address, headers, onOpen, onChanges }: Stream): Promise<number> {
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   let silent = setTimeout(leave, SILENT_MS);
@@ -108,7 +112,7 @@ async function readStream({ onOpen, onChanges }: Stream): Promise<number> {
   };
   document.addEventListener('visibilitychange', onVisibility);
   try {
-    const response = await fetch('/api/portal/stream', {
+    const response = await fetch(address, {
       // Opened by the page, not by the person: no use of the session.
       headers: { ...headers, 'x-meskot-unattended': 'true' },
       signal: leaving.signal,
@@ -141,10 +145,12 @@ async function readStream({ onOpen, onChanges }: Stream): Promise<number> {
 }
 
 /** Shows changes at once from now on; without the stream, what is shown is read in intervals. */
-function startLive(client: QueryClient): void {
+function startLive(client: QueryClient, live: Live): void {
   if (isStarted) return;
   isStarted = true;
-  const onChanges = createRefresher(client);
+  const onChanges = createRefresher(client, live);
+  const all = Object.values(live.paths).flat();
+  const isCovered = (query: Query): boolean => isStale(query, all, null);
   const onOpen = (): void => {
     const openedAt = Date.now();
     goneSince = null;
@@ -158,7 +164,7 @@ function startLive(client: QueryClient): void {
       await untilVisible();
       const startedAt = Date.now();
       goneSince ??= startedAt;
-      const status = await readStream({ onOpen, onChanges });
+      const status = await readStream({ ...live, onOpen, onChanges });
       if (status === 401) return onSessionEnded();
       // It also ends when the person is removed or gets another role.
       void client.invalidateQueries({ queryKey: ME });
