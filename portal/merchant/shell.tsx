@@ -11,6 +11,7 @@ import { SelectField } from '../ui/field.tsx';
 import { text as frame } from '../ui/frame-text.ts';
 import { ACCOUNT, Frame, type Entry } from '../ui/frame.tsx';
 import { Polled, type Live } from '../ui/live.tsx';
+import { ROLES } from '../ui/role-text.ts';
 import { useShortcuts } from '../ui/shortcuts.ts';
 import { Find } from './find.tsx';
 import { useMember } from './member.ts';
@@ -108,7 +109,7 @@ export function Shell() {
         </>
       }
       user={user}
-      role={role ? text[role] : ''}
+      role={role ? ROLES[role] : ''}
       choices={<MerchantChoice />}
     >
       {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (

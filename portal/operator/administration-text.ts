@@ -30,12 +30,29 @@ export const text = catalogue({
   ],
   keyName: ['Name of the key', 'የቁልፉ ስም'],
   keyDays: ['Lifetime in days', 'ዕድሜ በቀናት'],
+  keyDaysHint: ['Without an end unless given.', 'ካልተሰጠ ማብቂያ የለውም።'],
+  ownKeyDaysHint: ['90 unless given, 365 at most.', 'ካልተሰጠ 90፣ ቢበዛ 365።'],
   createKey: ['New key', 'አዲስ ቁልፍ'],
   rotateKey: ['Rotate', 'ይቀይሩ'],
   rotateKeyHelp: [
     'A new key takes its place. The old one stays valid for the overlap.',
     'አዲስ ቁልፍ ይተካዋል። አሮጌው በመደራረቡ ጊዜ ይሠራል።',
   ],
+  inviteRotation: ['Invite to rotate', 'እንዲቀየር ይጋብዙ'],
+  inviteRotationHelp: [
+    'The merchant redeems the token and gets a successor. The old key stays valid for the overlap.',
+    'ነጋዴው ማስመሰያውን ተጠቅሞ ተተኪ ቁልፍ ያገኛል። አሮጌው ቁልፍ በመደራረቡ ጊዜ ይሠራል።',
+  ],
+  revokeInvitationHelp: [
+    'Its token or link does not work any more. Another invitation can be sent at any time.',
+    'ማስመሰያው ወይም ሊንኩ ከእንግዲህ አይሠራም። ሌላ ግብዣ በማንኛውም ጊዜ ሊላክ ይችላል።',
+  ],
+  revokeKeyHelp: [
+    'It is rejected within 5 s. Its holder creates another one alone.',
+    'በ5 ሰከንድ ውስጥ አይቀበልም። ባለቤቱ ሌላ ቁልፍ ራሱ ይፈጥራል።',
+  ],
+  keyOverlapHint: ['24 unless given, 168 at most.', 'ካልተሰጠ 24፣ ቢበዛ 168።'],
+  validFrom: ['Holds from', 'የሚጸናው ከ'],
   keyOverlap: ['Overlap in hours', 'የመደራረብ ሰዓታት'],
   planMaintenance: ['Announce a window', 'የጥገና ጊዜ ያሳውቁ'],
   maintenanceHelp: [

@@ -1,4 +1,5 @@
 import { CHANNELS } from '../../src/merchants/channels/channel.ts';
+import { ROLES } from '../ui/role-text.ts';
 import { text } from './administration-text.ts';
 import { text as shared } from './commands-text.ts';
 import type { Spec, Values } from './commands.ts';
@@ -13,6 +14,8 @@ const birr = (name: string, label: string) => ({ name, label, kind: 'birr', ...R
 const min = birr('min', text.min);
 const max = birr('max', text.max);
 const PROPOSED = { method: 'PUT', label: text.changeRule, help: text.proposedHelp, reason: 'required' } as const;
+
+const VALID_FROM = { name: 'validFrom', label: text.validFrom, hint: text.startsAtHint, kind: 'instant' } as const;
 
 const HOLIDAY_FIELDS = [
   { name: 'date', label: text.date, kind: 'day', ...REQUIRED },
@@ -33,13 +36,14 @@ const role = {
   name: 'role',
   label: text.role,
   kind: 'choice',
-  values: same(['viewer', 'support', 'finance', 'admin']),
+  values: (['viewer', 'support', 'finance', 'admin'] as const).map((one) => [one, ROLES[one]] as const),
   ...REQUIRED,
 } as const;
-const KEY_FIELDS = [
-  { name: 'name', label: text.keyName, kind: 'text' },
-  { name: 'days', label: text.keyDays, kind: 'whole' },
-] as const;
+const keyFields = (daysHint: string) =>
+  [
+    { name: 'name', label: text.keyName, kind: 'text' },
+    { name: 'days', label: text.keyDays, hint: daysHint, kind: 'whole' },
+  ] as const;
 const RECEIPT_FIELDS = [
   birr('amount', text.amount),
   { name: 'bankReference', label: shared.bankReference, kind: 'text', ...REQUIRED },
@@ -64,6 +68,7 @@ export const ADMINISTRATION = {
       { name: 'min', label: text.min, kind: 'birr' },
       { name: 'max', label: text.max, kind: 'birr' },
       { name: 'taxBasisPoints', label: text.tax, kind: 'whole' },
+      VALID_FROM,
     ],
   },
   'merchant.change-limits': {
@@ -75,6 +80,7 @@ export const ADMINISTRATION = {
       min,
       max,
       { name: 'daily', label: text.daily, kind: 'birr' },
+      VALID_FROM,
     ],
   },
   'merchant.change-review': {
@@ -95,24 +101,38 @@ export const ADMINISTRATION = {
   'key.invite': {
     label: text.inviteKey,
     help: text.inviteKeyHelp,
-    fields: KEY_FIELDS,
+    fields: keyFields(text.keyDaysHint),
     reason: 'none',
+  },
+  'key.invite-rotation': {
+    permission: 'key.invite',
+    label: text.inviteRotation,
+    help: text.inviteRotationHelp,
+    fields: [{ name: 'overlapHours', label: text.keyOverlap, hint: text.keyOverlapHint, kind: 'whole' }],
+    reason: 'none',
+  },
+  'invitation.revoke': {
+    label: shared.revoke,
+    help: text.revokeInvitationHelp,
+    kind: 'danger',
+    reason: 'required',
   },
   'operator-key.create': {
     label: text.createKey,
     kind: 'primary',
-    fields: KEY_FIELDS,
+    fields: keyFields(text.ownKeyDaysHint),
     reason: 'none',
   },
   'operator-key.rotate': {
     label: text.rotateKey,
     help: text.rotateKeyHelp,
     fields: [
-      { name: 'overlapHours', label: text.keyOverlap, kind: 'whole' },
-      { name: 'days', label: text.keyDays, kind: 'whole' },
+      { name: 'overlapHours', label: text.keyOverlap, hint: text.keyOverlapHint, kind: 'whole' },
+      { name: 'days', label: text.keyDays, hint: text.ownKeyDaysHint, kind: 'whole' },
     ],
     reason: 'none',
   },
+  'operator-key.revoke': { label: shared.revoke, help: text.revokeKeyHelp, kind: 'danger', reason: 'required' },
   'own-key.revoke': { permission: 'operator-key.create', label: shared.revoke, kind: 'danger', reason: 'required' },
   'channel.plan-maintenance': {
     label: text.planMaintenance,

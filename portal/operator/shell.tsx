@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { environment } from '../ui/environment.ts';
 import { ACCOUNT, Frame, type Group } from '../ui/frame.tsx';
 import { Polled, type Live } from '../ui/live.tsx';
+import { ROLES } from '../ui/role-text.ts';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useOperator } from './operator.ts';
 import { text } from './text.ts';
@@ -81,7 +82,7 @@ export function Shell() {
       }
       notice={<Polled live={LIVE} />}
       user={user}
-      role={role}
+      role={ROLES[role]}
     />
   );
 }

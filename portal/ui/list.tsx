@@ -53,7 +53,7 @@ export function List<Row>({ label, columns, rows, idOf, open, sort, foot }: Prop
     }
   }, [open?.openId]);
   return (
-    <div className="overflow-x-auto">
+    <div className="@container overflow-x-auto">
       <table role="table" aria-label={label} className="list w-full border-collapse text-start">
         <thead role="rowgroup">
           <tr role="row">

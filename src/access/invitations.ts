@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-import { first, insertRow, rows, updateRow } from '../lib/db.ts';
+import type { z } from 'zod';
+
+import { first, insertRow, rows, updateRow, type Queryable } from '../lib/db.ts';
 import { AppError, found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -17,11 +19,14 @@ import {
 } from './api-keys.ts';
 import { recordAudit, type AuditContext } from './audit.ts';
 import { hashKey } from './key-format.ts';
+import type { InvitationListQuery, PendingInvitation as PendingInvitationSchema } from './operator-schema.ts';
 import { findOperator } from './operators.ts';
+import { endMailedLinks } from './users/operator-invitation.ts';
 
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 3;
 const TOKEN_BYTES = 32;
+const LISTED_MAX = 500;
 
 /** A merchant's key to create, which expires `days` after its creation, or never; or one to rotate. */
 export type InvitedKey =
@@ -55,13 +60,66 @@ export async function inviteMerchant(
   return invite(context, pepper, { merchantId, key });
 }
 
-/** Ends an invitation that was not accepted; `ended`: this call has ended it. Throws NOT_FOUND, INVALID_STATE. */
+/** An invitation by an operator that can still be accepted: to create or rotate a key, or to own a merchant's portal. */
+export type PendingInvitation = Omit<
+  z.output<typeof PendingInvitationSchema>,
+  'invitationId' | 'createdAt' | 'expiresAt' | NameField
+> & {
+  id: string;
+  createdAt: Date;
+  expiresAt: Date;
+};
+type NameField = 'operatorName' | 'merchantName' | 'createdByName';
+
+const PENDING = 'used_at IS NULL AND revoked_at IS NULL AND expires_at > :at';
+/** Of the portal's invitations those that operators made: a merchant's own people revoke theirs. */
+const OF_OWNERS = `purpose = 'invitation' AND left(created_by, 4) = 'opr_'`;
+
+/** The invitations that can be accepted, newest first, those for a merchant or an operator if one is given. */
+export async function listInvitations(
+  db: Queryable,
+  query: z.output<typeof InvitationListQuery>,
+  at: Date,
+): Promise<PendingInvitation[]> {
+  const sql = `
+    SELECT * FROM (
+      SELECT i.id, CASE WHEN i.operator_id IS NOT NULL THEN 'operator-key' WHEN k.id IS NULL THEN 'key' ELSE 'rotation' END
+               AS purpose, i.operator_id, i.merchant_id, coalesce(i.key->>'environment', k.environment) AS environment,
+             NULL AS email, k.id AS key_id, i.created_by, i.created_at, i.expires_at
+      FROM (SELECT * FROM invitation WHERE ${PENDING}) i LEFT JOIN api_key k ON k.id = i.key->>'rotates'
+      UNION ALL
+      SELECT id, 'owner', NULL, merchant_id, NULL, email, NULL, created_by, created_at, expires_at
+      FROM user_token WHERE ${OF_OWNERS} AND ${PENDING}
+    ) each
+    WHERE (CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
+      AND (CAST(:operatorId AS text) IS NULL OR operator_id = :operatorId)
+    ORDER BY created_at DESC, id DESC LIMIT ${LISTED_MAX}`;
+  const { merchantId = null, operatorId = null } = query;
+  return rows<PendingInvitation>(db, sql, { merchantId, operatorId, at });
+}
+
+/**
+ * Ends an invitation that was not accepted, of an operator with the link that was mailed; `ended`: this call has ended it.
+ * Throws NOT_FOUND, INVALID_STATE.
+ */
 export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: string) {
-  type Row = { merchantId: string | null; usedAt: Date | null; revokedAt: Date | null };
-  const row = found(await first<Row>(trx, 'SELECT * FROM invitation WHERE id = :id FOR UPDATE', { id }), 'invitation');
-  if (row.usedAt) throw invalidState('This invitation was accepted: revoke the key that it created.');
-  if (!row.revokedAt) await updateRow(trx, { table: 'invitation', id }, { revokedAt: at });
-  return { merchantId: row.merchantId, revokedAt: row.revokedAt ?? at, ended: !row.revokedAt };
+  type Row = { merchantId: string | null; operatorId?: string | null; usedAt: Date | null; revokedAt: Date | null };
+  const isOfOwner = id.startsWith('utk_');
+  const [table, where] = isOfOwner ? ['user_token', `id = :id AND ${OF_OWNERS}`] : ['invitation', 'id = :id'];
+  const sql = `SELECT * FROM ${table} WHERE ${where} FOR UPDATE`;
+  const { merchantId, operatorId, usedAt, revokedAt } = found(await first<Row>(trx, sql, { id }), 'invitation');
+  if (usedAt) {
+    const next = isOfOwner ? 'an owner of the merchant removes members.' : 'revoke the key that it created.';
+    throw invalidState(`This invitation was accepted: ${next}`);
+  }
+  if (!revokedAt) await updateRow(trx, { table, id }, { revokedAt: at });
+  if (operatorId) await endMailedLinks(trx, await findOperator(trx, operatorId), at);
+  return { merchantId, revokedAt: revokedAt ?? at, ended: !revokedAt };
+}
+
+/** An invitation as the operators' API presents one. */
+export function presentInvitation({ id, ...invitation }: PendingInvitation) {
+  return { invitationId: id, ...invitation };
 }
 
 async function invite(

@@ -7,8 +7,9 @@ import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { readDayRange } from '../lib/pagination.ts';
 import { listAudit, presentAudit } from './audit.ts';
-import { inviteOperator, revokeInvitation } from './invitations.ts';
+import { inviteOperator, listInvitations, presentInvitation, revokeInvitation } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
+import { withNames } from './names.ts';
 import { operatorListRoute, operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
 import {
@@ -134,8 +135,25 @@ function operatorRoutes({ db, pepper, ...deps }: Deps): Route[] {
   ];
 }
 
-function invitationRoutes({ pepper, ...deps }: Deps): Route[] {
+function invitationRoutes({ db, pepper, ...deps }: Deps): Route[] {
   return [
+    operatorReadRoute('GET /api/ops/invitations', {
+      operationId: 'opsListInvitations',
+      cli: {
+        name: 'invitations list',
+        columns: 'createdAt invitationId purpose operatorName merchantName email expiresAt',
+        bothEnvironments: true,
+      },
+      summary: 'List the invitations of operators and merchants that can still be accepted, newest first',
+      permission: 'invitation.revoke',
+      query: schema.InvitationListQuery,
+      responses: { 200: z.array(schema.PendingInvitation) },
+      handle: async ({ query, at }) => {
+        const shown = (await listInvitations(db, query, at)).map(presentInvitation);
+        const data = await withNames(db, shown, schema.INVITATION_NAMES);
+        return { message: 'Invitations retrieved', data };
+      },
+    }),
     operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
       operationId: 'opsInviteOperator',
       cli: 'operators invite',
@@ -159,7 +177,9 @@ function invitationRoutes({ pepper, ...deps }: Deps): Route[] {
     operatorRoute('POST /api/ops/invitations/:invitationId/revoke', {
       operationId: 'opsRevokeInvitation',
       cli: { name: 'invitations revoke', confirm: true },
-      summary: 'Revoke an invitation of an operator or a merchant that was not accepted',
+      summary: 'Revoke an invitation of an operator, a merchant or its owner that was not accepted',
+      description:
+        "With that of an operator the mailed link to set a password ends. A merchant's own people revoke theirs.",
       action: 'invitation.revoke',
       params: schema.InvitationParams,
       body: schema.Reason,

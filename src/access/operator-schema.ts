@@ -206,6 +206,27 @@ export const Invitation = z
   })
   .meta({ id: 'Invitation' });
 export const InvitationParams = z.strictObject({ invitationId: id });
+export const InvitationListQuery = z.strictObject({ merchantId: id.optional(), operatorId: id.optional() });
+/** Whose ids an invitation has. */
+export const INVITATION_NAMES = ['operatorId', 'merchantId', 'createdBy'] as const;
+/** An invitation that can still be accepted, without its token. */
+export const PendingInvitation = z
+  .object({
+    invitationId: z.string(),
+    purpose: z.enum(['operator-key', 'key', 'rotation', 'owner']).meta({
+      description: "An operator's first key; a merchant's new key; the successor of one; an owner of its portal",
+    }),
+    operatorId: z.string().nullable(),
+    merchantId: z.string().nullable(),
+    environment: environment.nullable(),
+    email: z.string().nullable().meta({ description: 'Of an owner' }),
+    keyId: z.string().nullable().meta({ description: 'The key to rotate' }),
+    createdBy: z.string(),
+    createdAt: instant,
+    expiresAt: instant,
+    ...nameFields(...INVITATION_NAMES),
+  })
+  .meta({ id: 'PendingInvitation' });
 export const RevokedInvitation = z
   .object({ invitationId: z.string(), revokedAt: instant })
   .meta({ id: 'RevokedInvitation' });

@@ -206,6 +206,57 @@ describe('a token', () => {
   });
 });
 
+describe('the list of invitations', () => {
+  const list = async (query: string) => (await backOffice.send('GET', `/api/ops/invitations?${query}`)).body.data;
+  const revoke = (id: string) =>
+    backOffice.send('POST', `/api/ops/invitations/${id}/revoke`, { body: { reason: 'Wrong address' } });
+
+  test('has those of a merchant that can be accepted, with names and without tokens', async () => {
+    const old = await backOffice.invitedKey(merchantId);
+    const rotation = await post(`merchants/${merchantId}/keys/${old.keyId}/rotate`);
+    const key = await inviteMerchant({ environment: 'live' });
+    const email = 'hana@shop.example.et';
+    const owner = await post(`merchants/${merchantId}/owner-invitations`, { email, reason: 'Asked by phone' });
+    await revoke((await inviteMerchant()).invitationId);
+    const found = await list(`merchantId=${merchantId}`);
+    const { operatorId: createdBy } = backOffice.people.admin;
+    const by = { merchantId, merchantName: expect.any(String), createdBy, createdByName: expect.any(String) };
+    expect(found).toMatchObject([
+      { ...by, invitationId: owner.invitationId, purpose: 'owner', email, environment: null },
+      { ...by, invitationId: key.invitationId, purpose: 'key', environment: 'live', keyId: null },
+      { ...by, invitationId: rotation.invitationId, purpose: 'rotation', environment: 'sandbox', keyId: old.keyId },
+    ]);
+    for (const { token } of [key, rotation]) expect(JSON.stringify(found)).not.toContain(token);
+  });
+
+  test("an owner's is revoked once, and one that a merchant's own person sent is not found", async () => {
+    const { db } = backOffice.database;
+    const body = { email: 'sara@shop.example.et', reason: 'Asked by phone' };
+    const { invitationId } = await post(`merchants/${merchantId}/owner-invitations`, body);
+    expect([(await revoke(invitationId)).status, (await revoke(invitationId)).status]).toEqual([200, 200]);
+    expect(await list(`merchantId=${merchantId}`)).toEqual([]);
+    expect(await backOffice.audited(invitationId)).toEqual(['invitation.revoke']);
+    const again = await post(`merchants/${merchantId}/owner-invitations`, body);
+    await rows(db, `UPDATE user_token SET created_by = 'usr_1' WHERE id = :invitationId`, again);
+    expect(await list(`merchantId=${merchantId}`)).toEqual([]);
+    expect((await revoke(again.invitationId)).status).toBe(404);
+    await rows(db, `UPDATE user_token SET created_by = 'opr_1', used_at = now() WHERE id = :invitationId`, again);
+    expect((await revoke(again.invitationId)).status).toBe(409);
+  });
+
+  test("an operator's ends with the link that was mailed", async () => {
+    const { db } = backOffice.database;
+    const { operatorId, email, invitation } = await createOperator();
+    expect(await list(`operatorId=${operatorId}`)).toMatchObject([
+      { invitationId: invitation.invitationId, purpose: 'operator-key', operatorId, operatorName: 'Bob' },
+    ]);
+    await revoke(invitation.invitationId);
+    expect(await list(`operatorId=${operatorId}`)).toEqual([]);
+    const links = await rows(db, 'SELECT revoked_at FROM user_token WHERE email = :email', { email });
+    expect(links).toEqual([{ revokedAt: expect.any(Date) }]);
+  });
+});
+
 test('after a rotation of the pepper an invitation under the previous one still works', async () => {
   const { token } = await inviteMerchant();
   const routes = [invitationRoute(['another pepper of sixteen', PEPPER])];

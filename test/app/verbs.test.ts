@@ -55,7 +55,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'own-keys': 'list create rotate revoke',
   proposals: 'list get confirm reject withdraw',
   audit: 'list',
-  invitations: 'revoke',
+  invitations: 'list revoke',
 };
 
 test('every command has a route, and every command of a route is one that is published', () => {

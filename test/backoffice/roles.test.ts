@@ -105,6 +105,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListOperatorKeys: ADMIN,
   opsInviteOperator: ADMIN,
   opsRevokeOperatorKey: ADMIN,
+  opsListInvitations: ADMIN,
   opsRevokeInvitation: ADMIN,
   opsGetMe: EVERYBODY,
   opsListOwnKeys: EVERYBODY,

@@ -3,11 +3,11 @@ import { useState } from 'react';
 import { CallFailure } from '../../ui/call.ts';
 import { Choice, TextField } from '../../ui/field.tsx';
 import { FormDialog, QuestionDialog } from '../../ui/form.tsx';
+import { ROLES } from '../../ui/role-text.ts';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { useChange, type TeamMember } from '../routes.ts';
-import { text as shell } from '../text.ts';
 import { text } from './text.ts';
 
 type Role = TeamMember['role'];
@@ -19,13 +19,13 @@ const ROLE_HELP: Readonly<Record<Role, string>> = {
   support: text.supportHelp,
   viewer: text.viewerHelp,
 };
-const ROLES = Object.keys(ROLE_HELP) as Role[];
+const GIVEN = Object.keys(ROLE_HELP) as Role[];
 
 /** A role with what it may do. Only owners give that of owners. */
 function RoleChoice({ value, onChange }: { value: Role; onChange: (role: Role) => void }) {
   const { may } = useMember();
-  const roles = ROLES.filter((role) => role !== 'owner' || may('owners:write'));
-  const options = roles.map((role) => [role, `${shell[role]}: ${ROLE_HELP[role]}`] as const);
+  const roles = GIVEN.filter((role) => role !== 'owner' || may('owners:write'));
+  const options = roles.map((role) => [role, `${ROLES[role]}: ${ROLE_HELP[role]}`] as const);
   return <Choice label={text.role} options={options} value={value} onChange={onChange} />;
 }
 

@@ -8,12 +8,12 @@ import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { text as frame } from '../../ui/frame-text.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ROLES } from '../../ui/role-text.ts';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { useChange, useRead, type MemberInvitation, type TeamMember } from '../routes.ts';
-import { text as shell } from '../text.ts';
 import { ChangeDialog, InviteDialog, RemoveDialog } from './dialogs.tsx';
 import { text } from './text.ts';
 
@@ -60,7 +60,7 @@ export function Team() {
   );
 }
 
-const RoleName = ({ role }: Pick<TeamMember, 'role'>) => <span className="whitespace-nowrap">{shell[role]}</span>;
+const RoleName = ({ role }: Pick<TeamMember, 'role'>) => <span className="whitespace-nowrap">{ROLES[role]}</span>;
 
 type OpenDialog = { name: 'change' | 'remove'; member: TeamMember };
 

@@ -6,7 +6,7 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { KeyState } from '../parts.tsx';
+import { Actions, KeyState } from '../parts.tsx';
 import { useRead, type MerchantKey } from '../routes.ts';
 import { TokenDialog, tokenOf } from '../token-dialog.tsx';
 import { text } from './text.ts';
@@ -14,6 +14,8 @@ import { text } from './text.ts';
 /** The keys of a merchant in this environment, and invitations to create one: no operator sees a key. */
 export function Keys({ merchantId }: { merchantId: string }) {
   const [token, setToken] = useState<string | null>(null);
+  const path = `/api/ops/merchants/${merchantId}`;
+  const showToken = (data: unknown): void => setToken(tokenOf(data));
   const query = useRead('GET /api/ops/merchants/:merchantId/keys', { params: { merchantId }, query: { environment } });
   const columns: readonly Column<MerchantKey>[] = [
     { header: text.name, cell: ({ name, keyId }) => name || keyId },
@@ -23,13 +25,17 @@ export function Keys({ merchantId }: { merchantId: string }) {
     { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
     {
       header: text.actions,
-      cell: ({ keyId, name, revokedAt }) =>
+      cell: ({ keyId, name, revokedAt, rotatedTo }) =>
         revokedAt === null && (
-          <CommandButton
-            name="key.revoke"
-            of={name || keyId}
-            address={`/api/ops/merchants/${merchantId}/keys/${keyId}/revoke`}
-          />
+          <Actions>
+            <CommandButton
+              name="key.invite-rotation"
+              of={name || keyId}
+              address={rotatedTo === null ? `${path}/keys/${keyId}/rotate` : undefined}
+              onDone={showToken}
+            />
+            <CommandButton name="key.revoke" of={name || keyId} address={`${path}/keys/${keyId}/revoke`} />
+          </Actions>
         ),
     },
   ];
@@ -39,9 +45,9 @@ export function Keys({ merchantId }: { merchantId: string }) {
       actions={
         <CommandButton
           name="key.invite"
-          address={`/api/ops/merchants/${merchantId}/key-invitations`}
+          address={`${path}/key-invitations`}
           body={{ environment }}
-          onDone={(data) => setToken(tokenOf(data))}
+          onDone={showToken}
         />
       }
     >

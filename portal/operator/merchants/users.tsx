@@ -1,6 +1,7 @@
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
+import { ROLES } from '../../ui/role-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
@@ -9,7 +10,7 @@ import { text } from './text.ts';
 
 const COLUMNS: readonly Column<MerchantUser>[] = [
   { header: text.name, cell: ({ name }) => name },
-  { header: text.role, narrow: 'second', cell: ({ role }) => role },
+  { header: text.role, narrow: 'second', cell: ({ role }) => ROLES[role] },
   { header: text.email, cell: ({ email }) => email },
   { header: text.twoFactor, narrow: 'none', cell: ({ twoFactor }) => (twoFactor ? text.yes : text.no) },
   { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },

@@ -8,6 +8,7 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { KYC_STATES } from '../../ui/kyc-text.ts';
 import { CommandButton } from '../command-button.tsx';
+import { Invitations } from '../invitations.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type MerchantDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -75,6 +76,7 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
       <SettlementLimit merchantId={merchantId} />
       <Keys merchantId={merchantId} />
       <Users merchantId={merchantId} />
+      <Invitations of={{ merchantId }} />
     </>
   );
 }

@@ -1,12 +1,20 @@
 import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Drawer } from '../../ui/dialog.tsx';
+import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
+import { useFilters } from '../../ui/filter-bar.tsx';
 import { catalogue } from '../../ui/language.ts';
-import { List, type Column } from '../../ui/list.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ROLES } from '../../ui/role-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
+import { Invitations } from '../invitations.tsx';
+import { KeyList } from '../keys/key-list.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions } from '../parts.tsx';
 import { useRead, type Operator } from '../routes.ts';
@@ -15,63 +23,114 @@ import { TokenDialog, tokenOf } from '../token-dialog.tsx';
 
 const text = catalogue({
   title: ['Operators', 'ኦፕሬተሮች'],
+  none: ['There is no operator.', 'ኦፕሬተር የለም።'],
   name: ['Name', 'ስም'],
   email: ['E-mail', 'ኢሜይል'],
   role: ['Role', 'ሚና'],
   active: ['active', 'ንቁ'],
   inactive: ['inactive', 'የቆመ'],
   createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
-  actions: ['Commands', 'ትዕዛዞች'],
   you: ['you', 'እርስዎ'],
+  id: ['Operator id', 'የኦፕሬተር መለያ'],
+  keys: ['API keys', 'የAPI ቁልፎች'],
+  noKeys: ['There is no key.', 'ቁልፍ የለም።'],
 });
 
-/** The people of the platform, their roles and invitations. */
+const idOf = ({ operatorId }: Operator): string => operatorId;
+const ActiveBadge = ({ of: { active } }: { of: Operator }) => (
+  <Badge tone={active ? 'good' : 'quiet'}>{active ? text.active : text.inactive}</Badge>
+);
+
+/** The people of the platform, their roles, keys and invitations. */
 export function Operators() {
   const [token, setToken] = useState<string | null>(null);
   const { operatorId } = useOperator();
-  const operators = useRead('GET /api/ops/operators', {});
   const showToken = (data: unknown): void => setToken(tokenOf(data));
   const columns: readonly Column<Operator>[] = [
     { header: text.name, cell: (row) => (row.operatorId === operatorId ? `${row.name} (${text.you})` : row.name) },
-    { header: text.role, narrow: 'second', cell: ({ role }) => <span className="whitespace-nowrap">{role}</span> },
+    { header: shared.status, narrow: 'second', cell: (row) => <ActiveBadge of={row} /> },
+    { header: text.role, cell: ({ role }) => ROLES[role] },
     { header: text.email, cell: ({ email }) => email },
-    {
-      header: shared.status,
-      narrow: 'second',
-      cell: ({ active }) => <Badge tone={active ? 'good' : 'quiet'}>{active ? text.active : text.inactive}</Badge>,
-    },
     { header: text.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { header: text.actions, cell: (row) => <RowActions operator={row} onToken={showToken} /> },
   ];
   return (
     <Page
       title={text.title}
       actions={<CommandButton name="operator.create" address="/api/ops/operators" onDone={showToken} />}
     >
-      <div className="card">
-        <Loaded query={operators}>
-          {({ data: rows }) => <List label={text.title} columns={columns} rows={rows} idOf={(row) => row.operatorId} />}
-        </Loaded>
-      </div>
+      <Listing
+        label={text.title}
+        state={useFilters([])}
+        query={useRead('GET /api/ops/operators', {})}
+        columns={columns}
+        idOf={idOf}
+        empty={text.none}
+        drawer={({ row, close }) => row && <OperatorDrawer operator={row} onToken={showToken} onClose={close} />}
+      />
       <TokenDialog token={token} onClose={() => setToken(null)} />
     </Page>
   );
 }
 
-function RowActions({ operator, onToken }: { operator: Operator; onToken: (data: unknown) => void }) {
-  const address = `/api/ops/operators/${operator.operatorId}`;
-  const of = operator.name;
+type DrawerProps = { operator: Operator; onToken: (data: unknown) => void; onClose: () => void };
+
+/** An operator, and what an admin may do about them. */
+function OperatorDrawer({ operator, onToken, onClose }: DrawerProps) {
+  const { may } = useOperator();
+  const { operatorId, role } = operator;
+  const address = `/api/ops/operators/${operatorId}`;
   return (
-    <Actions>
-      <CommandButton name="operator.change" of={of} address={address} initial={{ role: operator.role }} />
-      {operator.active ? (
-        <>
-          <CommandButton name="operator.invite" of={of} address={`${address}/invitations`} onDone={onToken} />
-          <CommandButton name="operator.deactivate" of={of} address={address} body={{ active: false }} />
-        </>
-      ) : (
-        <CommandButton name="operator.activate" of={of} address={address} body={{ active: true }} />
-      )}
-    </Actions>
+    <Drawer key={operatorId} title={operator.name} onClose={onClose}>
+      <Actions>
+        <CommandButton name="operator.change" address={address} initial={{ role }} />
+        {operator.active ? (
+          <>
+            <CommandButton name="operator.invite" address={`${address}/invitations`} onDone={onToken} />
+            <CommandButton name="operator.deactivate" address={address} body={{ active: false }} />
+          </>
+        ) : (
+          <CommandButton name="operator.activate" address={address} body={{ active: true }} />
+        )}
+      </Actions>
+      <Facts
+        rows={{
+          [shared.status]: <ActiveBadge of={operator} />,
+          [text.role]: ROLES[role],
+          [text.email]: <Code value={operator.email} name={text.email} />,
+          [text.createdAt]: <Time at={operator.createdAt} seconds />,
+          [text.id]: <Code value={operatorId} name={text.id} />,
+        }}
+      />
+      {may('operator-key.revoke') && <Keys operatorId={operatorId} />}
+      <Invitations of={{ operatorId }} />
+    </Drawer>
+  );
+}
+
+/** The keys of another operator, who alone creates them. */
+function Keys({ operatorId }: { operatorId: string }) {
+  const keys = useRead('GET /api/ops/operators/:operatorId/keys', { params: { operatorId } });
+  return (
+    <Section title={text.keys}>
+      <Loaded query={keys} skeletonRows={1}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
+            <p className="text-quiet">{text.noKeys}</p>
+          ) : (
+            <KeyList
+              label={text.keys}
+              keys={rows}
+              actions={({ keyId }, of) => (
+                <CommandButton
+                  name="operator-key.revoke"
+                  of={of}
+                  address={`/api/ops/operators/${operatorId}/keys/${keyId}/revoke`}
+                />
+              )}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
   );
 }

@@ -17,14 +17,19 @@ export async function mailOperator(
   { email, at }: { email: string; at: Date },
 ): Promise<void> {
   if (consoleUrl === null) return;
-  const sql = `UPDATE user_token SET revoked_at = :at WHERE purpose = 'operator-invitation' AND lower(email) = lower(:email)
-               AND used_at IS NULL AND revoked_at IS NULL`;
-  await rows(trx, sql, { email, at });
+  await endMailedLinks(trx, { email }, at);
   const text = (await findUserByEmail(trx, email))
     ? signInText(consoleUrl)
     : invitationText(`${consoleUrl}${await newInvitation(trx, email, at)}`);
   const subject = "Meskot operators' console · የMeskot ኦፕሬተሮች ኮንሶል";
   await enqueueMail(trx, keyRing, { recipient: email, subject, text });
+}
+
+/** Ends the links to set a password that an operator was mailed. */
+export async function endMailedLinks(trx: Trx, { email }: { email: string }, at: Date): Promise<void> {
+  const sql = `UPDATE user_token SET revoked_at = :at WHERE purpose = 'operator-invitation' AND lower(email) = lower(:email)
+               AND used_at IS NULL AND revoked_at IS NULL`;
+  await rows(trx, sql, { email, at });
 }
 
 async function newInvitation(trx: Trx, email: string, at: Date): Promise<string> {
