@@ -70,8 +70,6 @@ export const text = catalogue({
   name: ['Name', 'ስም'],
   nameAm: ['Name in Amharic', 'ስም በአማርኛ'],
   kind: ['Kind', 'ዓይነት'],
-  closed: ['banks are closed', 'ባንኮች ዝግ ናቸው'],
-  memorial: ['banks are open', 'ባንኮች ክፍት ናቸው'],
   confirmed: ['Its day is confirmed', 'ቀኑ ተረጋግጧል'],
   active: ['Counts as a holiday', 'ይቆጠራል'],
   change: ['Change', 'ይቀይሩ'],

@@ -1,15 +1,16 @@
-import { CHANNELS } from '../../src/merchants/channels/channel.ts';
+import { CHANNEL_VALUES } from '../ui/channel-text.ts';
 import { ROLES } from '../ui/role-text.ts';
 import { text } from './administration-text.ts';
+import { DIRECTIONS, HOLIDAY_KINDS } from './codes.ts';
 import { text as shared } from './commands-text.ts';
 import type { Spec, Values } from './commands.ts';
 
 const REQUIRED = { isRequired: true } as const;
-const same = (values: readonly string[]): Values => values.map((value) => [value, value]);
-
-const direction = (values: readonly string[]) =>
-  ({ name: 'direction', label: text.direction, kind: 'choice', values: same(values), ...REQUIRED }) as const;
-const channel = { name: 'channel', label: shared.channel, kind: 'choice', values: same(CHANNELS) } as const;
+const direction = (values: readonly (keyof typeof DIRECTIONS)[]) => {
+  const named: Values = values.map((one) => [one, DIRECTIONS[one]]);
+  return { name: 'direction', label: text.direction, kind: 'choice', values: named, ...REQUIRED } as const;
+};
+const channel = { name: 'channel', label: shared.channel, kind: 'choice', values: CHANNEL_VALUES } as const;
 const birr = (name: string, label: string) => ({ name, label, kind: 'birr', ...REQUIRED }) as const;
 const min = birr('min', text.min);
 const max = birr('max', text.max);
@@ -26,8 +27,8 @@ const HOLIDAY_FIELDS = [
     label: text.kind,
     kind: 'choice',
     values: [
-      ['closed', text.closed],
-      ['memorial', text.memorial],
+      ['closed', HOLIDAY_KINDS.closed],
+      ['memorial', HOLIDAY_KINDS.memorial],
     ],
     ...REQUIRED,
   },

@@ -1,5 +1,5 @@
-import { CHANNELS } from '../../src/merchants/channels/channel.ts';
 import { RESOLUTIONS } from '../../src/withdrawals/states.ts';
+import { CHANNEL_VALUES } from '../ui/channel-text.ts';
 import { ADMINISTRATION } from './administration.ts';
 import { text } from './commands-text.ts';
 
@@ -27,7 +27,6 @@ export type Spec = {
   done?: string;
 };
 
-const CHANNEL_VALUES: Values = CHANNELS.map((channel) => [channel, channel]);
 const OUTCOMES: Values = RESOLUTIONS.map((one) => [one, { COMPLETED: text.completed, FAILED: text.failed }[one]]);
 const bankReference = { name: 'bankReference', label: text.bankReference, kind: 'text' } as const;
 const REQUIRED = { isRequired: true } as const;

@@ -7,6 +7,8 @@ import { BASES, environment } from '../ui/environment.ts';
 import { Section } from '../ui/facts.tsx';
 import { text as frame } from '../ui/frame-text.ts';
 import { Timeline } from '../ui/timeline.tsx';
+import { ACTIONS } from './action-text.ts';
+import { fieldLabel, fieldText } from './field-words.ts';
 import type { AuditEntry } from './routes.ts';
 import { text } from './text.ts';
 
@@ -82,24 +84,25 @@ export function MerchantLine({ of }: { of: { merchantName: string | null; mercha
 
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Fields as the API has them, by its names. */
+/** Fields of the API in words, and others as it has them. */
 export function RecordFacts({ record }: { record: Readonly<Record<string, unknown>> }) {
   const known = Object.entries(record).filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (known.length === 0) return null;
   return (
-    <ul lang="en" className="flex flex-col gap-0.5">
+    <ul className="flex flex-col gap-0.5">
       {known.map(([name, value]) => (
         <li key={name}>
-          <code className="font-mono text-xs text-quiet">{name}</code> {valueText(value)}
+          <span className="text-quiet">{fieldLabel(name) ?? <code className="font-mono text-xs">{name}</code>}</span>{' '}
+          {fieldText(name, value) ?? <span lang="en">{valueText(value)}</span>}
         </li>
       ))}
     </ul>
   );
 }
 
-/** Without lists and objects. */
+/** Without objects. */
 const plainFields = (record: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => typeof value !== 'object'));
+  Object.fromEntries(Object.entries(record).filter(([, value]) => typeof value !== 'object' || Array.isArray(value)));
 
 type Step = {
   at: string;
@@ -141,11 +144,7 @@ export function Decisions({ decisions }: { decisions: readonly AuditEntry[] }) {
         items={decisions.map(({ auditId, at, action, operatorName, reason }) => ({
           id: auditId,
           at,
-          title: (
-            <>
-              {operatorName} <code className="font-mono text-xs">{action}</code>
-            </>
-          ),
+          title: `${ACTIONS[action]}: ${operatorName}`,
           tone: 'quiet',
           detail: reason,
         }))}

@@ -4,7 +4,9 @@ import { lazy, Suspense, type ComponentType } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Skeleton } from '../ui/feedback.tsx';
+import { birr } from '../ui/format.ts';
 import { Page } from '../ui/page.tsx';
+import { ACTIONS } from './action-text.ts';
 import { useRead } from './routes.ts';
 import { text } from './text.ts';
 
@@ -39,17 +41,44 @@ const VIEWS = {
 
 export type ViewKind = keyof typeof VIEWS;
 
-/** The views whose id is that of a merchant. */
-const OF_MERCHANT: readonly ViewKind[] = ['merchant', 'kyc', 'bankAccount'];
+/** What people call a resource, from what its view reads; null: it may not be read, or not yet. */
+const NAMES: Record<ViewKind, (id: string) => readonly (string | null | undefined)[] | null> = {
+  merchant: useMerchantName,
+  kyc: useMerchantName,
+  bankAccount: useMerchantName,
+  transaction: (id) => {
+    const read = useRead('GET /api/ops/transactions/:transactionId', { params: { transactionId: id } }).data?.data;
+    return read?.transactionId === id ? [read.checkoutOrderNo, read.merchantName] : null;
+  },
+  withdrawal: (id) => {
+    const read = useRead('GET /api/ops/withdrawals/:withdrawalId', { params: { withdrawalId: id } }).data?.data;
+    return read?.withdrawalId === id ? [birr(read.amount), read.merchantName] : null;
+  },
+  settlement: (id) => {
+    const read = useRead('GET /api/ops/settlements/:settlementId', { params: { settlementId: id } }).data?.data;
+    return read?.settlementId === id ? [birr(read.amount), read.merchantName] : null;
+  },
+  delivery: (id) => {
+    const read = useRead('GET /api/ops/webhooks/deliveries/:deliveryId', { params: { deliveryId: id } }).data?.data;
+    return read?.deliveryId === id ? [read.checkoutOrderNo ?? read.event, read.merchantName] : null;
+  },
+  proposal: (id) => {
+    const read = useRead('GET /api/ops/proposals/:proposalId', { params: { proposalId: id } }).data?.data;
+    return read?.proposalId === id ? [ACTIONS[read.action], read.merchantName] : null;
+  },
+};
 
-/** What a view is and whose: the name of the merchant, or the id of anything else. */
-function useTitle(kind: ViewKind, id: string): string {
-  const isOfMerchant = OF_MERCHANT.includes(kind);
-  const read = useRead('GET /api/ops/merchants/:merchantId', { params: { merchantId: id } }, { enabled: isOfMerchant });
-  const merchant = read.data?.data;
+function useMerchantName(id: string): readonly string[] | null {
+  const merchant = useRead('GET /api/ops/merchants/:merchantId', { params: { merchantId: id } }).data?.data;
   // While that of another row is loaded, the former one is still there.
-  const name = merchant?.merchantId === id ? merchant.name : '…';
-  return text.about(VIEWS[kind].label, isOfMerchant ? name : id);
+  return merchant?.merchantId === id ? [merchant.name] : null;
+}
+
+/** What a view is and of what: names, amounts and order numbers, or the id where they cannot be read. */
+function useTitle(kind: ViewKind, id: string): string {
+  const useName = NAMES[kind];
+  const name = useName(id)?.filter(Boolean).join(', ');
+  return text.about(VIEWS[kind].label, name ?? id);
 }
 
 /** The address of the page of a resource, in its environment. */

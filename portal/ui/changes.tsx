@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 import { catalogue } from './language.ts';
 
 const text = catalogue({
@@ -10,6 +12,12 @@ const text = catalogue({
 
 type Fields = Readonly<Record<string, unknown>> | null;
 
+/** The API's names and values in words; undefined: there are none, and the code is shown. */
+type Words = {
+  labelOf: (name: string) => string | undefined;
+  valueOf: (name: string, value: unknown) => ReactNode;
+};
+
 function valueText(value: unknown): string {
   if (value === null) return '–';
   if (typeof value === 'string') return value;
@@ -17,8 +25,10 @@ function valueText(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }
 
-/** The fields of a change by the API's names, with their values before and after it. */
-export function Changes({ before, after, none = text.none }: { before: Fields; after: Fields; none?: string }) {
+type Props = { before: Fields; after: Fields; none?: string; words?: Words };
+
+/** The fields of a change by the API's names, or in words, with their values before and after it. */
+export function Changes({ before, after, none = text.none, words }: Props) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   if (names.length === 0) return <p className="text-quiet">{none}</p>;
   const columns = [
@@ -43,15 +53,15 @@ export function Changes({ before, after, none = text.none }: { before: Fields; a
         <tbody>
           {names.map((name) => (
             <tr key={name} className="border-t border-line align-top">
-              <td className="px-2 py-1.5">
-                <code className="font-mono">{name}</code>
-              </td>
+              <td className="px-2 py-1.5">{words?.labelOf(name) ?? <code className="font-mono">{name}</code>}</td>
               {columns.map(({ header, values, className }) => (
                 <td key={header} className="px-2 py-1.5">
                   {values?.[name] !== undefined && (
-                    <code className={`rounded px-1 font-mono wrap-anywhere whitespace-pre-wrap ${className}`}>
-                      {valueText(values[name])}
-                    </code>
+                    <span className={`rounded px-1 wrap-anywhere whitespace-pre-wrap ${className}`}>
+                      {words?.valueOf(name, values[name]) ?? (
+                        <code className="font-mono">{valueText(values[name])}</code>
+                      )}
+                    </span>
                   )}
                 </td>
               ))}

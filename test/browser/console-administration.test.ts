@@ -39,15 +39,15 @@ describe('the console of operators', () => {
     const { page, problems, close } = await console.open('/test/maintenance', { role: 'admin' });
     const day = addDays(addisDay(new Date()), 2);
     await page
-      .locator('main div', { hasText: /^TELEBIRRAnnounce a window$/ })
+      .locator('main div', { hasText: /^telebirrAnnounce a window$/ })
       .getByRole('button')
       .click();
-    await page.waitForSelector('dialog h2:text-is("Announce a window: TELEBIRR")');
+    await page.waitForSelector('dialog h2:text-is("Announce a window: telebirr")');
     await page.getByLabel('Begins').fill(`${day}T02:00`);
     await page.getByLabel('Ends').fill(`${day}T04:30`);
     await fillReason(page, 'Planned work');
     await page.click('dialog button:text-is("Announce a window")');
-    await page.waitForSelector('tbody tr:has-text("TELEBIRR") >> text=Announced');
+    await page.waitForSelector('tbody tr:has-text("telebirr") >> text=Announced');
     const sql = 'SELECT starts_at, ends_at FROM channel_maintenance';
     const planned = await first<{ startsAt: Date; endsAt: Date }>(console.db, sql);
     expect(planned).toEqual({ startsAt: new Date(`${day}T02:00+03:00`), endsAt: new Date(`${day}T04:30+03:00`) });
@@ -55,7 +55,7 @@ describe('the console of operators', () => {
     await page.waitForSelector('dialog >> text=The admin');
     await page.click('dialog button:text-is("End or cancel")');
     await page.click('dialog dialog button:text-is("End or cancel")');
-    await page.waitForSelector('tbody tr:has-text("TELEBIRR") >> text=Cancelled');
+    await page.waitForSelector('tbody tr:has-text("telebirr") >> text=Cancelled');
     expect(problems).toEqual([]);
     await close();
   });
@@ -101,6 +101,26 @@ describe('the console of operators', () => {
     await other.page.waitForSelector('main h2:text-is("API keys")');
     expect(await other.page.getByText('Credentials of its own account').count()).toBe(0);
     await other.close();
+  });
+
+  test('a proposal and the audit log have their changes in words', async () => {
+    const { merchantId } = console.scope;
+    const { page, problems, close } = await console.open(`/test/merchants/${merchantId}`, { role: 'admin' });
+    await page.getByRole('button', { name: 'Change: Payments, telebirr' }).first().click();
+    await page.getByLabel('Rate in hundredths of a percent').fill('275');
+    await fillReason(page, 'Agreed in the contract');
+    await page.click('dialog button:text-is("Change")');
+    await page.waitForSelector('text=Proposed: another operator has to confirm it.');
+    await page.goto(`${console.consoleUrl}/test/proposals`);
+    await page.click('tbody a:text-is("Fees changed")');
+    await page.waitForSelector('dialog h2:text-is("Proposal: Fees changed, Abyssinia Coffee")');
+    const rate = page.locator('dialog tr', { hasText: 'Payments, telebirr: Rate' });
+    expect(await rate.innerText()).toMatch(/2\.5 %\s+2\.75 %/);
+    await page.goto(`${console.consoleUrl}/test/audit?action=proposal.create`);
+    await page.click('tbody tr:has-text("Proposed") a');
+    await page.waitForSelector('dialog tr:has-text("Action") >> text=Fees changed');
+    expect(problems).toEqual([]);
+    await close();
   });
 
   test('what is about a merchant has its name in its title', async () => {

@@ -1,6 +1,19 @@
 import { FAILED_ORDER, useConsole } from './console.ts';
 import { inspectScreen } from './portal.ts';
 
+/** Codes of the API in sight where words belong: outside of code, and of what is marked as English. */
+const READ_CODES = `(() => {
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (parentElement.checkVisibility() && !parentElement.closest('code, pre, [lang=en]')) {
+      found.push(...(data.match(/\\b(?:[A-Z]{3,}_[A-Z_]+|TELEBIRR|AWASH|MPESA|PENDING|SUCCEEDED|FAILED)\\b/g) ?? []));
+    }
+  }
+  return found;
+})()`;
+
 describe('every screen of the console', () => {
   const console = useConsole();
 
@@ -39,13 +52,15 @@ describe('every screen of the console', () => {
   };
 
   test.each(['en', 'am'] as const)(
-    'has no fault of accessibility and no error, in %s',
+    'has no fault of accessibility, no error, and words for codes, in %s',
     async (language) => {
       const tab = await console.open('/test/overview', { language, role: 'admin' });
       const found: string[] = [];
       for (const [name, path] of Object.entries(screens())) {
         await tab.page.goto(console.consoleUrl + path);
         found.push(...(await inspectScreen(tab, `console-${name}-${language}`)));
+        const codes = await tab.page.evaluate<string[]>(READ_CODES);
+        found.push(...codes.map((code) => `console-${name}-${language} has the code ${code}`));
       }
       expect(found).toEqual([]);
       expect(tab.problems).toEqual([]);

@@ -1,6 +1,6 @@
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Badge, Note } from '../../ui/badge.tsx';
-import { channelName } from '../../ui/channel-name.ts';
+import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { environment } from '../../ui/environment.ts';
 import { Panel } from '../../ui/facts.tsx';
 import type { Kyc } from '../routes.ts';
@@ -16,7 +16,7 @@ export function Effect({ kyc }: { kyc: Kyc }) {
         <ul className="flex flex-col">
           {CHANNELS.map((channel) => (
             <li key={channel} className="border-b border-line py-2 last:border-0">
-              <p className="font-medium">{channelName(channel)}</p>
+              <p className="font-medium">{CHANNEL_NAMES[channel]}</p>
               <p className="text-quiet">{effectOn(channel, kyc)}</p>
             </li>
           ))}

@@ -1,4 +1,3 @@
-import { Changes } from '../../ui/changes.tsx';
 import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
@@ -11,6 +10,8 @@ import { Page } from '../../ui/page.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { ACTIONS, RESOURCES } from '../action-text.ts';
+import { FieldChanges } from '../changes.tsx';
 import { useOperator } from '../operator.ts';
 import { EnvironmentBadge, MerchantLine, Named } from '../parts.tsx';
 import { useRead, type AuditEntry } from '../routes.ts';
@@ -38,10 +39,17 @@ const text = catalogue({
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
   { header: text.operator, narrow: 'second', cell: ({ operatorName }) => operatorName },
-  { header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
+  { header: text.action, cell: ({ action }) => ACTIONS[action] },
   { header: shared.environment, narrow: 'second', cell: (row) => <EnvironmentBadge of={row.environment} /> },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
-  { header: text.resource, cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
+  {
+    header: text.resource,
+    cell: ({ resourceType, resourceId }) => (
+      <>
+        {RESOURCES[resourceType]} <Mono>{resourceId}</Mono>
+      </>
+    ),
+  },
   { header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
 ];
 
@@ -77,7 +85,7 @@ export function Audit() {
         label={text.title}
         state={state}
         query={entries}
-        values={{ action: actions.toSorted() }}
+        values={{ action: actions.toSorted().map((one) => [one, ACTIONS[one]] as const) }}
         columns={COLUMNS}
         idOf={({ auditId }) => auditId}
         empty={text.none}
@@ -90,9 +98,9 @@ export function Audit() {
 function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { auditId, action, proposedBy, resourceType, resourceId } = entry;
   return (
-    <Drawer key={auditId} title={action} onClose={onClose}>
+    <Drawer key={auditId} title={ACTIONS[action]} onClose={onClose}>
       <Section title={text.changes}>
-        <Changes before={entry.before} after={entry.after} />
+        <FieldChanges before={entry.before} after={entry.after} of={resourceType} />
       </Section>
       <Facts
         rows={{
@@ -104,7 +112,7 @@ function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => voi
           [shared.reason]: entry.reason,
           [text.resource]: (
             <>
-              {resourceType} <Code value={resourceId} name={text.resource} />
+              {RESOURCES[resourceType]} <Code value={resourceId} name={text.resource} />
             </>
           ),
           [shared.merchant]: entry.merchantId && <MerchantLine of={entry} />,

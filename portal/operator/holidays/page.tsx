@@ -10,6 +10,7 @@ import { ETHIOPIAN_LOCALE, formatEthiopianDay, formatMonth } from '../../ui/form
 import { catalogue, language } from '../../ui/language.ts';
 import { Page } from '../../ui/page.tsx';
 import { Day } from '../../ui/time.tsx';
+import { HOLIDAY_KINDS } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type Holiday } from '../routes.ts';
@@ -19,8 +20,6 @@ const text = catalogue({
   earlier: ['Earlier year', 'ቀዳሚ ዓመት'],
   later: ['Later year', 'ቀጣይ ዓመት'],
   none: ['None', 'የለም'],
-  closed: ['banks closed', 'ባንኮች ዝግ ናቸው'],
-  memorial: ['banks open', 'ባንኮች ክፍት ናቸው'],
   provisional: ['provisional', 'ጊዜያዊ'],
   inactive: ['turned off', 'ጠፍቷል'],
   computed: ['computed', 'የተሰላ'],
@@ -111,7 +110,7 @@ function OneHoliday({ holiday }: { holiday: Holiday }) {
         {formatEthiopianDay(date)} · <Day day={date} />
       </span>
       <span className="flex flex-wrap gap-1.5">
-        <Badge tone={kind === 'closed' ? 'info' : 'quiet'}>{text[kind]}</Badge>
+        <Badge tone={kind === 'closed' ? 'info' : 'quiet'}>{HOLIDAY_KINDS[kind]}</Badge>
         {!confirmed && <Badge tone="warn">{text.provisional}</Badge>}
         {!active && <Badge tone="quiet">{text.inactive}</Badge>}
         {source === 'computed' && <Badge tone="quiet">{text.computed}</Badge>}

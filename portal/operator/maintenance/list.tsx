@@ -1,5 +1,6 @@
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { CHANNEL_NAMES, CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -36,10 +37,10 @@ const STATES = catalogue({
 });
 const TONES: Record<Maintenance['state'], Tone> = { PLANNED: 'info', OPEN: 'warn', OVER: 'quiet', CANCELLED: 'quiet' };
 
-const FILTERS: readonly Filter[] = [{ kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS }];
+const FILTERS: readonly Filter[] = [{ kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES }];
 
 const COLUMNS: readonly Column<Maintenance>[] = [
-  { header: shared.channel, cell: ({ channel }) => channel },
+  { header: shared.channel, cell: ({ channel }) => CHANNEL_NAMES[channel] },
   { header: shared.status, narrow: 'second', cell: ({ state }) => <Badge tone={TONES[state]}>{STATES[state]}</Badge> },
   { header: text.startsAt, cell: ({ startsAt }) => <Time at={startsAt} /> },
   { header: text.endsAt, cell: ({ endsAt }) => <Time at={endsAt} /> },
@@ -56,10 +57,10 @@ export function MaintenanceWindows() {
           <div className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
             {CHANNELS.map((channel) => (
               <div key={channel} className="flex flex-wrap items-center justify-between gap-2">
-                <span>{channel}</span>
+                <span>{CHANNEL_NAMES[channel]}</span>
                 <CommandButton
                   name="channel.plan-maintenance"
-                  of={channel}
+                  of={CHANNEL_NAMES[channel]}
                   address={`/api/ops/channels/${channel}/maintenance`}
                   body={{ environment }}
                 />
@@ -85,7 +86,7 @@ function WindowDrawer({ of, onClose }: { of: Maintenance; onClose: () => void })
   const { maintenanceId, channel, state, cancelledAt, cancelledBy } = of;
   const canEnd = state === 'PLANNED' || state === 'OPEN';
   return (
-    <Drawer key={maintenanceId} title={channel} onClose={onClose}>
+    <Drawer key={maintenanceId} title={CHANNEL_NAMES[channel]} onClose={onClose}>
       <Actions>
         {canEnd && (
           <CommandButton

@@ -3,6 +3,7 @@ import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { catalogue } from '../../ui/language.ts';
 import { Time } from '../../ui/time.tsx';
+import { CHECKS } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, Named } from '../parts.tsx';
@@ -88,7 +89,7 @@ function OneSet({ set }: { set: CredentialSet }) {
           [text.payoutAccount]: set.payoutAccount,
           [text.checked]: checkedAt ? (
             <>
-              {set.checkOutcome} · <Time at={checkedAt} />
+              {set.checkOutcome && CHECKS[set.checkOutcome]} · <Time at={checkedAt} />
             </>
           ) : (
             text.never

@@ -5,6 +5,7 @@ import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
+import { KEY_KINDS } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions, KeyState } from '../parts.tsx';
 import { useRead, type MerchantKey } from '../routes.ts';
@@ -20,7 +21,7 @@ export function Keys({ merchantId }: { merchantId: string }) {
   const columns: readonly Column<MerchantKey>[] = [
     { header: text.name, cell: ({ name, keyId }) => name || keyId },
     { header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
-    { header: text.keyKind, narrow: 'none', cell: ({ kind }) => kind },
+    { header: text.keyKind, narrow: 'none', cell: ({ kind }) => KEY_KINDS[kind] },
     { header: text.state, narrow: 'second', cell: (row) => <KeyState of={row} /> },
     { header: text.lastUsedAt, cell: (row) => (row.lastUsedAt ? <Time at={row.lastUsedAt} /> : text.never) },
     {

@@ -7,6 +7,7 @@ import { birr, formatBirr, formatCount } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
+import { ruleName } from '../field-words.ts';
 import { Actions } from '../parts.tsx';
 import { useRead, type FeeRule, type LimitRule } from '../routes.ts';
 import { text } from './text.ts';
@@ -17,9 +18,6 @@ const settingOf = ({ merchantId }: Props, name: string): string => `/api/ops/mer
 /** Fields of a form from present values. */
 const typed = (values: Readonly<Record<string, string | number | null>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]));
-
-const ruleName = ({ direction, channel }: Pick<FeeRule, 'direction' | 'channel'>): string =>
-  [direction, channel].filter(Boolean).join(' ');
 
 const money = (amount: number | null): ReactNode => amount !== null && formatBirr(amount);
 

@@ -54,7 +54,7 @@ export const text = catalogue({
   settlementLimit: ['Limits of one settlement', 'የአንድ ዝውውር ገደቦች'],
   keys: ['API keys', 'የAPI ቁልፎች'],
   key: ['Key', 'ቁልፍ'],
-  keyKind: ['Kind', 'ዓይነት'],
+  keyKind: ['Permissions', 'ፈቃዶች'],
   lastUsedAt: ['Last used', 'መጨረሻ ጥቅም ላይ የዋለው'],
   state: ['State', 'ሁኔታ'],
   noKeys: ['There is no key in this environment.', 'በዚህ አካባቢ ቁልፍ የለም።'],

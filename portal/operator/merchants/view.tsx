@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 
 import { Badge } from '../../ui/badge.tsx';
-import { Code } from '../../ui/copy.tsx';
+import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
+import { Code, Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -106,19 +107,20 @@ type ChannelProps = { channel: Detail['live']['channels'][number]; merchantId: s
 function Channel({ channel: one, merchantId }: ChannelProps) {
   const { channel, approval, enabled, usable, reason, account, missingSettings } = one;
   const address = `/api/ops/merchants/${merchantId}/channels/${channel}`;
+  const name = CHANNEL_NAMES[channel];
   const isApproved = approval === 'APPROVED';
   return (
     <section className="flex flex-col gap-3 rounded-lg border border-line p-3">
       <header className="flex flex-wrap items-center gap-2">
-        <h3 className="font-semibold">{channel}</h3>
+        <h3 className="font-semibold">{name}</h3>
         <Badge tone={usable ? 'good' : 'quiet'}>
           {usable ? text.usable : reason === null ? text.no : CHANNEL_REASONS[reason]}
         </Badge>
         <div className="ms-auto">
           {isApproved ? (
-            <CommandButton name="channel.suspend" of={channel} address={`${address}/suspend`} body={{ environment }} />
+            <CommandButton name="channel.suspend" of={name} address={`${address}/suspend`} body={{ environment }} />
           ) : (
-            <CommandButton name="channel.approve" of={channel} address={`${address}/approve`} body={{ environment }} />
+            <CommandButton name="channel.approve" of={name} address={`${address}/approve`} body={{ environment }} />
           )}
         </div>
       </header>
@@ -127,7 +129,7 @@ function Channel({ channel: one, merchantId }: ChannelProps) {
           [text.approval]: APPROVALS[approval],
           [text.enabled]: enabled ? text.yes : text.no,
           [text.account]: account && text[account],
-          [text.missingSettings]: missingSettings.join(', '),
+          [text.missingSettings]: missingSettings.length > 0 && <Mono>{missingSettings.join(', ')}</Mono>,
         }}
       />
       {environment === 'live' && channel !== 'MPESA' && <Credentials merchantId={merchantId} channel={channel} />}

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { channelName } from '../../ui/channel-text.ts';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -122,7 +123,7 @@ function Channels({ channels }: { channels: Data['channels'] }) {
       <ul className="flex flex-col gap-2">
         {channels.map(({ channel, state, unavailableUntil }) => (
           <li key={channel} className="flex flex-wrap items-center gap-2">
-            <span className="font-medium">{channel}</span>
+            <span className="font-medium">{channelName(channel)}</span>
             <Badge tone={unavailableUntil !== null ? 'bad' : state === 'AVAILABLE' ? 'good' : 'quiet'}>
               {text[state]}
             </Badge>
@@ -151,7 +152,7 @@ function Comparisons({ days }: { days: Data['reconciliation'] }) {
       <ul className="flex flex-col gap-2">
         {days.map(({ environment: of, channel, day, status }) => (
           <li key={`${of}-${channel}`} className="flex flex-wrap items-center gap-2">
-            <span className="font-medium">{channel}</span>
+            <span className="font-medium">{channelName(channel)}</span>
             <EnvironmentBadge of={of} />
             <Day day={day} />
             <Badge tone={DAY_TONES[status]}>{text[status]}</Badge>

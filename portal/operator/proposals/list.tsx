@@ -3,6 +3,7 @@ import { Mono } from '../../ui/copy.tsx';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ACTIONS, RESOURCES } from '../action-text.ts';
 import { listPage } from '../list-page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
 import { useRead, type Proposal } from '../routes.ts';
@@ -14,14 +15,22 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Proposal>[] = [
-  { header: text.action, cell: ({ action }) => <Mono>{action}</Mono> },
+  { header: text.action, cell: ({ action }) => ACTIONS[action] },
   {
     header: shared.status,
     narrow: 'second',
     cell: ({ status }) => <Badge tone={status === 'PENDING' ? 'info' : 'quiet'}>{STATES[status]}</Badge>,
   },
   { header: shared.merchant, cell: ({ merchantName }) => merchantName },
-  { header: text.resource, narrow: 'none', cell: ({ resourceId }) => <Mono>{resourceId}</Mono> },
+  {
+    header: text.resource,
+    narrow: 'none',
+    cell: ({ resourceType, resourceId }) => (
+      <>
+        {RESOURCES[resourceType]} {resourceId && <Mono>{resourceId}</Mono>}
+      </>
+    ),
+  },
   { header: text.proposedBy, narrow: 'none', cell: ({ proposedByName }) => proposedByName },
   { header: shared.environment, cell: (row) => <EnvironmentBadge of={row.environment} /> },
   { header: shared.reason, cell: ({ reason }) => reason },

@@ -1,8 +1,9 @@
 import { Badge } from '../../ui/badge.tsx';
-import { Changes } from '../../ui/changes.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ACTIONS } from '../action-text.ts';
+import { FieldChanges } from '../changes.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, MerchantLine, Named } from '../parts.tsx';
@@ -35,12 +36,12 @@ function ProposalDetail({ proposal }: { proposal: Proposal }) {
         </Actions>
       )}
       <Section title={text.changes}>
-        <Changes before={proposal.before} after={proposal.after} />
+        <FieldChanges before={proposal.before} after={proposal.after} of={proposal.resourceType} />
       </Section>
       <Facts
         rows={{
           [shared.status]: <Badge tone={status === 'PENDING' ? 'info' : 'quiet'}>{STATES[status]}</Badge>,
-          [text.action]: <code className="font-mono text-xs">{action}</code>,
+          [text.action]: ACTIONS[action],
           [shared.reason]: proposal.reason,
           [shared.merchant]: proposal.merchantId && <MerchantLine of={proposal} />,
           [text.proposedBy]: <Named id={proposedBy} name={proposal.proposedByName} label={text.proposedBy} />,

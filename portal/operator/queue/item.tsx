@@ -55,7 +55,11 @@ function bodyOf({ kind, id, environment, detail }: WorkItem): object {
 export function ItemDrawer({ item, onClose }: { item: WorkItem; onClose: () => void }) {
   const view = viewOf(item);
   return (
-    <Drawer key={item.kind + item.id} title={kindText(item.kind)} onClose={onClose}>
+    <Drawer
+      key={item.kind + item.id}
+      title={item.merchantName === null ? kindText(item.kind) : shared.about(kindText(item.kind), item.merchantName)}
+      onClose={onClose}
+    >
       <p>
         <What item={item} />
       </p>

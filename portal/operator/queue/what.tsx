@@ -1,9 +1,13 @@
 import { ApiText } from '../../ui/api-text.tsx';
+import { channelName, CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { birr, formatBirr } from '../../ui/format.ts';
+import { ACTIONS } from '../action-text.ts';
 import { KINDS as DISCREPANCIES } from '../reconciliation/text.ts';
 import type { WorkItem } from '../routes.ts';
+import { REASONS } from '../withdrawals/text.ts';
 import type { KINDS, STALLED_KINDS } from './text.ts';
 
+type Action = keyof typeof ACTIONS;
 type Kind = keyof typeof KINDS | keyof typeof STALLED_KINDS;
 // oxlint-disable-next-line typescript/no-explicit-any -- each kind has facts of its own
 type Sentence = (facts: any, id: string) => string;
@@ -24,9 +28,9 @@ const AMHARIC: Record<Kind, Sentence> = {
   SETTLEMENT_CREDITED_LATE: () => 'ባንኩ ካልተሳካ በኋላ መግባቱን አስታውቋል፦ ገንዘቡ ለነጋዴው ተለቋል፣ ገቢው አልተመዘገበም',
   BANK_ACCOUNT: () => 'የሚረጋገጥ የተገናኘ የባንክ ሂሳብ',
   KYC: ({ submission }) => `የሚወሰን የማረጋገጫ ማመልከቻ (${submission}ኛ ማስገቢያ)`,
-  CHANNEL_REQUEST: ({ channel }) => `ነጋዴው ${channel} ጠይቋል`,
-  CREDENTIALS_PENDING: ({ channel }) => `ሥራ ላይ የሚውሉ የ${channel} መለያዎች`,
-  CREDENTIALS_ENDING: ({ channel }) => `የ${channel} መለያዎች በቅርቡ ያበቃሉ፦ ይተኳቸው`,
+  CHANNEL_REQUEST: ({ channel }) => `ነጋዴው ${channelName(channel)} ጠይቋል`,
+  CREDENTIALS_PENDING: ({ channel }) => `ሥራ ላይ የሚውሉ የ${channelName(channel)} መለያዎች`,
+  CREDENTIALS_ENDING: ({ channel }) => `የ${channelName(channel)} መለያዎች በቅርቡ ያበቃሉ፦ ይተኳቸው`,
   RECONCILIATION: ({ discrepancy, orderId }) =>
     `${DISCREPANCIES[discrepancy as keyof typeof DISCREPANCIES]}፦ ${orderId}`,
   RECONCILIATION_FAILED: () => 'ቀኑ ሙሉ በሙሉ አልተመሳከረም፦ እንደገና ይጠይቁ',
@@ -35,7 +39,7 @@ const AMHARIC: Record<Kind, Sentence> = {
     id.startsWith('rcp_')
       ? 'ትርፉ ከተመለሰ በኋላ ክፍያው በሙሉ ተመልሷል፦ አቅራቢው ዕዳ ሳይኖርበት ሲቀር ያስተካክሉት'
       : 'አቅራቢው ከመጠን በላይ ከፍሏል፣ ትርፉን መልሶ መውሰድ አለበት',
-  PROPOSAL: ({ action }) => `የሚረጋገጥ ሐሳብ፦ ${action}`,
+  PROPOSAL: ({ action }) => `የሚረጋገጥ ሐሳብ፦ ${ACTIONS[action as Action] ?? action}`,
   DEAD_LETTER: ({ event, receiverHost, attempts }) => `${event} ወደ ${receiverHost} አልደረሰም፤ ሙከራዎች፦ ${attempts}`,
   OUTBOX_STALLED: ({ failures }) => `ወደ Temporal አልተላከም፤ ያልተሳኩ ሙከራዎች፦ ${failures}`,
   DELIVERY_PAST_DUE: ({ attempts }) => `ቀጣዩ ሙከራ ዘግይቷል፤ እስካሁን የተደረጉ ሙከራዎች፦ ${attempts}`,
@@ -48,8 +52,19 @@ const AMHARIC: Record<Kind, Sentence> = {
   REPORT_PENDING: ({ status }) => (status === 'QUEUED' ? 'ዝግጅቱ አልተጀመረም' : 'ዝግጅቱ ተጀምሯል፣ ግን አይራመድም'),
 };
 
+/** The words for codes in the API's sentences, by the kinds that have them. */
+const CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  WITHDRAWAL_REVIEW: REASONS,
+  CHANNEL_REQUEST: CHANNEL_NAMES,
+  CREDENTIALS_PENDING: CHANNEL_NAMES,
+  CREDENTIALS_ENDING: CHANNEL_NAMES,
+  RECONCILIATION: DISCREPANCIES,
+  PROPOSAL: ACTIONS,
+};
+
 /** What an item is about. */
 export function What({ item: { kind, id, what, detail } }: { item: WorkItem }) {
   const sentence = Object.entries(AMHARIC).find(([one]) => one === kind)?.[1];
-  return <ApiText text={what} amharic={sentence?.(detail, id)} />;
+  const text = what.replaceAll(/[A-Za-z]+(?:[._-][A-Za-z]+)*/g, (word) => CODES[kind]?.[word] ?? word);
+  return <ApiText text={text} amharic={sentence?.(detail, id)} />;
 }

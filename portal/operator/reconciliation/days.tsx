@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { lastDays } from '../../ui/days.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -61,7 +62,7 @@ function DayTable({ days, onOpen }: TableProps) {
       <table aria-label={text.label} className="w-full border-collapse text-start">
         <thead>
           <tr>
-            {[text.day, ...channels].map((header) => (
+            {[text.day, ...channels.map((channel) => CHANNEL_NAMES[channel])].map((header) => (
               <th key={header} scope="col" className="border-b border-line px-3 py-2 text-start text-xs text-quiet">
                 {header}
               </th>
@@ -93,7 +94,7 @@ function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TablePr
   return (
     <button
       type="button"
-      aria-label={`${formatDay(day)} ${channel}: ${RESULTS[status]}`}
+      aria-label={`${formatDay(day)}, ${CHANNEL_NAMES[channel]}: ${RESULTS[status]}`}
       className="inline-flex items-center gap-1.5 rounded-md px-1 py-0.5 hover:bg-sunken"
       onClick={() => onOpen(idOf(of))}
     >
@@ -106,7 +107,7 @@ function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TablePr
 function DayDrawer({ of, onClose }: { of: ReconciledDay; onClose: () => void }) {
   const { day, channel, status, error, comparedAt, discrepancies, owed, temporalUrl } = of;
   return (
-    <Drawer key={idOf(of)} title={`${channel}, ${formatDay(day)}`} onClose={onClose}>
+    <Drawer key={idOf(of)} title={`${CHANNEL_NAMES[channel]}, ${formatDay(day)}`} onClose={onClose}>
       {error !== null && <p lang="en">{error}</p>}
       <Actions temporalUrl={temporalUrl}>
         <CommandButton

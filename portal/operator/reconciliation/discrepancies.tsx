@@ -1,5 +1,5 @@
-import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { CHANNEL_NAMES, CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -10,7 +10,9 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Day, Time } from '../../ui/time.tsx';
+import { orderTypeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
+import { fieldText } from '../field-words.ts';
 import { Actions, Named } from '../parts.tsx';
 import { useRead, type Discrepancy } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -27,7 +29,7 @@ const FILTERS: readonly Filter[] = [
     ],
   },
   { kind: 'one', name: 'kind', label: text.kind, values: Object.entries(KINDS) },
-  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS },
+  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES },
   { kind: 'text', name: 'day', label: text.day },
 ];
 
@@ -41,7 +43,7 @@ const COLUMNS: readonly Column<Discrepancy>[] = [
     ),
   },
   { header: text.day, cell: ({ day }) => <Day day={day} /> },
-  { header: shared.channel, narrow: 'second', cell: ({ channel }) => channel },
+  { header: shared.channel, narrow: 'second', cell: ({ channel }) => CHANNEL_NAMES[channel] },
   { header: text.order, cell: ({ orderId }) => <Mono>{orderId}</Mono> },
   { header: text.ours, align: 'end', narrow: 'none', cell: ({ ours }) => birr(ours) },
   { header: text.theirs, align: 'end', narrow: 'none', cell: ({ theirs }) => birr(theirs) },
@@ -76,12 +78,12 @@ function DiscrepancyDrawer({ of, onClose }: { of: Discrepancy; onClose: () => vo
       <Facts
         rows={{
           [text.day]: <Day day={of.day} />,
-          [shared.channel]: of.channel,
-          [text.type]: of.type,
+          [shared.channel]: CHANNEL_NAMES[of.channel],
+          [text.type]: orderTypeText(of.type),
           [text.order]: <Code value={of.orderId} name={text.order} />,
           [text.ours]: birr(of.ours),
           [text.theirs]: birr(of.theirs),
-          [text.ourStatus]: of.ourStatus,
+          [text.ourStatus]: of.ourStatus && fieldText('ourStatus', of.ourStatus),
           [text.account]: of.account,
           [shared.providerReference]: providerReference && (
             <Code value={providerReference} name={shared.providerReference} />

@@ -1,4 +1,5 @@
 import { Badge } from '../../ui/badge.tsx';
+import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -9,6 +10,7 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { RECEIPT_KINDS, RECEIPT_OUTCOMES } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type Receipt } from '../routes.ts';
@@ -25,19 +27,19 @@ const isWaiting = ({ kind, outcome, reversedAt }: Receipt): boolean =>
 
 function outcomeText(receipt: Receipt): string {
   if (receipt.reversedAt !== null) return text.reversed;
-  return isWaiting(receipt) ? text.waiting : (receipt.outcome ?? '');
+  return isWaiting(receipt) ? text.waiting : receipt.outcome === null ? '' : RECEIPT_OUTCOMES[receipt.outcome];
 }
 
 const COLUMNS: readonly Column<Receipt>[] = [
   { header: text.bankReference, cell: (row) => row.bankReference ?? row.providerReference },
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { header: text.kind, cell: ({ kind }) => kind },
+  { header: text.kind, cell: ({ kind }) => RECEIPT_KINDS[kind] },
   {
     header: text.outcome,
     narrow: 'second',
     cell: (row) => outcomeText(row) && <Badge tone={isWaiting(row) ? 'warn' : 'quiet'}>{outcomeText(row)}</Badge>,
   },
-  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channel && CHANNEL_NAMES[channel] },
   { header: text.bookedAt, cell: ({ bookedAt }) => <Time at={bookedAt} /> },
 ];
 
@@ -90,9 +92,9 @@ function ReceiptDrawer({ receiptId, onClose }: { receiptId: string; onClose: () 
           <Facts
             rows={{
               [shared.amount]: birr(receipt.amount),
-              [text.kind]: receipt.kind,
+              [text.kind]: RECEIPT_KINDS[receipt.kind],
               [text.outcome]: outcomeText(receipt),
-              [shared.channel]: receipt.channel,
+              [shared.channel]: receipt.channel && CHANNEL_NAMES[receipt.channel],
               [text.bankReference]: receipt.bankReference && (
                 <Code value={receipt.bankReference} name={text.bankReference} />
               ),

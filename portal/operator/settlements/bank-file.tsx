@@ -9,6 +9,7 @@ import { formatCount } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { text as kit } from '../../ui/text.ts';
+import { BANK_RESULTS } from '../codes.ts';
 import { useOperator } from '../operator.ts';
 import { useChange, type BankFileReport } from '../routes.ts';
 
@@ -118,8 +119,8 @@ type ReportProps = {
 function Report({ counts, report: { applied, already, wrong } }: ReportProps) {
   const title = counts(applied.length, already.length, wrong.length);
   const lines: Line[] = [
-    ...applied.map(({ result, ...line }) => ({ ...line, what: result })),
-    ...already.map(({ result, ...line }) => ({ ...line, what: `${result} (${text.already})` })),
+    ...applied.map(({ result, ...line }) => ({ ...line, what: BANK_RESULTS[result] })),
+    ...already.map(({ result, ...line }) => ({ ...line, what: `${BANK_RESULTS[result]} (${text.already})` })),
     ...wrong.map(({ issue, ...line }) => ({ ...line, what: <WrongLine issue={issue} /> })),
   ];
   return (

@@ -1,3 +1,4 @@
+import { BANKS } from '../../../src/lib/banks.ts';
 import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -20,7 +21,11 @@ const FILTERS: readonly Filter[] = [
 const COLUMNS: readonly Column<Settlement>[] = [
   { header: text.account, cell: ({ bankAccount }) => bankAccount.accountName },
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { header: text.bank, narrow: 'none', cell: ({ bankAccount }) => bankAccount.bankCode },
+  {
+    header: text.bank,
+    narrow: 'none',
+    cell: ({ bankAccount: { bankCode } }) => BANKS[bankCode as keyof typeof BANKS] ?? bankCode,
+  },
   { header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
   { header: text.expectedBy, cell: ({ expectedBy }) => <Day day={expectedBy} /> },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },

@@ -1,5 +1,5 @@
-import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
+import { channelName, CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -20,7 +20,7 @@ const FILTERS: readonly Filter[] = [
     values: TRANSACTION_STATUSES.map((one) => [one, STATES[one]] as const),
   },
   { kind: 'days' },
-  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS },
+  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES },
   { kind: 'one', name: 'held', label: text.held, values: [['true', text.yes]] },
   { kind: 'one', name: 'late', label: text.late, values: [['true', text.yes]] },
   { kind: 'text', name: 'merchantId', label: shared.merchantId },
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Transaction>[] = [
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: shared.merchant, cell: ({ merchantName }) => merchantName },
   { header: shared.status, narrow: 'second', cell: ({ status }) => <StatusBadge status={status} /> },
-  { header: shared.channel, cell: ({ transactionThrough }) => transactionThrough },
+  { header: shared.channel, cell: ({ transactionThrough }) => transactionThrough && channelName(transactionThrough) },
   { header: text.customer, narrow: 'none', cell: ({ customerPhone }) => customerPhone },
   { header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

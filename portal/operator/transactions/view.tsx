@@ -1,10 +1,12 @@
 import { Badge, Note } from '../../ui/badge.tsx';
+import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { KINDS, providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
+import { ATTEMPT_STATES, HOLD_DECISIONS, outcomeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions, Decisions, History, MerchantLine, OtherEnvironment } from '../parts.tsx';
 import { useRead, type TransactionDetail as Detail } from '../routes.ts';
@@ -51,9 +53,9 @@ function Payment({ payment }: { payment: Detail['payments'][number] }) {
     <section className="flex flex-col gap-3 rounded-lg border border-line p-3">
       <header className="flex flex-wrap items-center justify-between gap-2">
         <h3 className="font-semibold">
-          {payment.channel} · {payment.phone}
+          {channelName(payment.channel)} · {payment.phone}
         </h3>
-        <Badge tone={status === 'SUCCEEDED' ? 'good' : 'quiet'}>{status}</Badge>
+        <Badge tone={status === 'SUCCEEDED' ? 'good' : 'quiet'}>{ATTEMPT_STATES[status]}</Badge>
       </header>
       {failure && <p>{providerFailure(failure.code) ?? failure.code}</p>}
       <Actions temporalUrl={payment.temporalUrl}>
@@ -64,8 +66,8 @@ function Payment({ payment }: { payment: Detail['payments'][number] }) {
         rows={{
           [text.expected]: birr(payment.expected),
           [text.received]: birr(received),
-          [text.decision]: decision,
-          [text.lastOutcome]: payment.lastOutcome,
+          [text.decision]: decision && HOLD_DECISIONS[decision],
+          [text.lastOutcome]: payment.lastOutcome && outcomeText(payment.lastOutcome),
           [shared.providerReference]: providerReference && (
             <Code value={providerReference} name={shared.providerReference} />
           ),
@@ -88,7 +90,7 @@ function TransactionFacts({ transaction }: { transaction: Detail }) {
         [text.received]: birr(receivedAmount),
         [shared.fee]: fee !== undefined && birr(fee + (feeTax ?? 0)),
         [text.net]: birr(netAmount),
-        [shared.channel]: transaction.transactionThrough,
+        [shared.channel]: transaction.transactionThrough && channelName(transaction.transactionThrough),
         [text.customer]: [transaction.customerName, transaction.customerPhone, transaction.customerEmail]
           .filter(Boolean)
           .join(', '),

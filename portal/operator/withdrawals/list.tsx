@@ -1,3 +1,4 @@
+import { channelName } from '../../ui/channel-text.ts';
 import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -19,7 +20,7 @@ const FILTERS: readonly Filter[] = [
 const COLUMNS: readonly Column<Withdrawal>[] = [
   { header: text.to, cell: destinationText },
   { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
-  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
   { header: text.requestId, cell: ({ requestId }) => requestId },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },

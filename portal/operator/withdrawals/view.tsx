@@ -1,4 +1,5 @@
 import { Badge, Note } from '../../ui/badge.tsx';
+import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -11,6 +12,7 @@ import {
   WithdrawalFailure,
   WithdrawalState,
 } from '../../ui/withdrawal-state.tsx';
+import { outcomeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment } from '../parts.tsx';
@@ -81,7 +83,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: Detail }) {
         [text.to]: destinationText(withdrawal),
         [text.paidBefore]: before || text.never,
         [text.otherNames]: paidBefore.accountNames.join(', '),
-        [shared.channel]: withdrawal.channel,
+        [shared.channel]: channelName(withdrawal.channel),
         [shared.fee]: birr(fee + feeTax),
         [text.totalDebit]: birr(totalDebit),
         [text.paidAmount]: birr(paidAmount),
@@ -95,7 +97,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: Detail }) {
         [shared.requestedAt]: <Time at={withdrawal.requestedAt} seconds />,
         ...confirmationFacts(withdrawal),
         [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
-        [text.lastOutcome]: lastOutcome,
+        [text.lastOutcome]: lastOutcome && outcomeText(lastOutcome),
         [shared.providerReference]: providerReference && (
           <Code value={providerReference} name={shared.providerReference} />
         ),
