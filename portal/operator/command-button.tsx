@@ -31,6 +31,13 @@ type CommandProps = {
   onDone?: (data: unknown) => void;
 };
 
+/** When a button goes that has the focus, because its command is done, the heading of what it belongs to gets it. */
+const passFocusOn = (button: HTMLButtonElement) => (): void => {
+  if (document.activeElement !== button) return;
+  const place = button.closest('dialog') ?? document.querySelector('main');
+  place?.querySelector<HTMLElement>('h1, h2')?.focus({ preventScroll: true });
+};
+
 /** A button that carries out a command after its fields and its reason. What may not be done is disabled, with why. */
 export function CommandButton({ name, of, address, whyNot: barrier, ...rest }: CommandProps) {
   const { whyNot } = useOperator();
@@ -40,7 +47,13 @@ export function CommandButton({ name, of, address, whyNot: barrier, ...rest }: C
   const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
   return (
     <>
-      <Button kind={command.kind ?? 'second'} whyNot={reason} aria-label={of && title} onClick={() => setOpen(true)}>
+      <Button
+        ref={passFocusOn}
+        kind={command.kind ?? 'second'}
+        whyNot={reason}
+        aria-label={of && title}
+        onClick={() => setOpen(true)}
+      >
         {command.label}
       </Button>
       {isOpen && address !== undefined && (

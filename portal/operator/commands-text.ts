@@ -7,6 +7,11 @@ export const text = catalogue({
     'One POST is made now. The merchant reads the reason in the log of the event.',
     'አሁን አንድ POST ይላካል። ነጋዴው ምክንያቱን በክስተቱ መዝገብ ያነባል።',
   ],
+  resendDelivered: ['Send again', 'በድጋሚ ይላኩ'],
+  resendDeliveredHelp: [
+    'The receiver has confirmed it already: it gets the same event a second time. The merchant reads the reason.',
+    'ተቀባዩ አስቀድሞ መቀበሉን አረጋግጧል፦ ያንኑ ክስተት ለሁለተኛ ጊዜ ይቀበላል። ነጋዴው ምክንያቱን ያነባል።',
+  ],
   resent: ['Resent: the new attempt appears in the log.', 'እንደገና ተልኳል፦ አዲሱ ሙከራ በመዝገቡ ይታያል።'],
   giveUp: ['Give up', 'መላክ ያቁሙ'],
   giveUpHelp: [

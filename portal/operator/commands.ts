@@ -42,6 +42,13 @@ const COMMANDS = {
     reason: 'required',
     done: text.resent,
   },
+  'delivery.resend-delivered': {
+    permission: 'delivery.resend',
+    label: text.resendDelivered,
+    help: text.resendDeliveredHelp,
+    reason: 'required',
+    done: text.resent,
+  },
   'delivery.dismiss': { label: text.dismiss, help: text.dismissHelp, reason: 'required' },
   'delivery.cancel': { label: text.giveUp, help: text.giveUpHelp, kind: 'danger', reason: 'required' },
   'withdrawal.approve': APPROVE,

@@ -2,7 +2,7 @@ import { channelName } from '../ui/channel-text.ts';
 import { DELIVERY_TEXTS } from '../ui/delivery-status.ts';
 import { birr, formatCount, formatDay, formatInstant } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
-import { KYC_STATES } from '../ui/kyc-text.ts';
+import { DOCUMENT_LABELS, FIELD_LABELS, KYC_STATES } from '../ui/kyc-text.ts';
 import { catalogue } from '../ui/language.ts';
 import { ROLES } from '../ui/role-text.ts';
 import { STATES as SETTLEMENT_STATES } from '../ui/settlement-state.tsx';
@@ -114,6 +114,9 @@ const FIELDS = catalogue({
   action: ['Action', 'ተግባር'],
   resourceType: ['What', 'ምንድን ነው'],
   resourceId: ['Id', 'መለያ'],
+  fields: ['Filled in', 'የተሞላው'],
+  documentId: ['Document', 'ሰነድ'],
+  documents: ['Documents', 'ሰነዶች'],
   reasons: ['Why it is reviewed', 'የሚመረመርበት ምክንያት'],
   approvalsNeeded: ['Approvals needed', 'የሚያስፈልጉ ማጽደቆች'],
   approvalsMissing: ['Approvals still needed', 'ገና የሚያስፈልጉ ማጽደቆች'],
@@ -158,7 +161,8 @@ const VALUES: Readonly<Record<string, Words>> = {
   discrepancy: DISCREPANCIES,
   reasons: REASONS,
   ourStatus: { ...WITHDRAWAL_STATES, ...ATTEMPT_STATES },
-  kind: { ...KEY_KINDS, ...HOLIDAY_KINDS },
+  kind: { ...KEY_KINDS, ...HOLIDAY_KINDS, ...DOCUMENT_LABELS },
+  fields: FIELD_LABELS,
 };
 
 /** The words for the states of a resource. */

@@ -11,6 +11,7 @@ import { ACTIONS } from './action-text.ts';
 import { fieldLabel, fieldText } from './field-words.ts';
 import type { AuditEntry } from './routes.ts';
 import { text } from './text.ts';
+import { viewPath, type ViewKind } from './views.tsx';
 
 type Environment = typeof environment;
 
@@ -40,6 +41,34 @@ export function TemporalLink({ url }: { url: string | null | undefined }) {
     <a href={url} target="_blank" rel="noreferrer" className={buttonStyle()}>
       {text.temporal}
     </a>
+  );
+}
+
+/** The resources with a page, by the beginning of their ids. */
+const KINDS: Readonly<Record<string, ViewKind>> = {
+  txn: 'transaction',
+  wd: 'withdrawal',
+  stl: 'settlement',
+  mrc: 'merchant',
+  prp: 'proposal',
+};
+
+type ResourceProps = { id: string; label: string; of?: Environment | null };
+
+/** An id to copy, which leads to the page of what it is of, in its environment, where there is one. */
+export function Resource({ id, label, of = null }: ResourceProps) {
+  const kind = KINDS[id.split('_', 1)[0] ?? ''];
+  return (
+    <>
+      {kind && (
+        <>
+          <a href={BASES[of ?? environment] + viewPath(kind, id)} className="text-brand underline">
+            {text[kind]}
+          </a>{' '}
+        </>
+      )}
+      <Code value={id} name={label} />
+    </>
   );
 }
 

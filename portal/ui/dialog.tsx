@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode, type SyntheticEvent } from 'react';
 
 import { IconButton } from './button.tsx';
 import { text } from './text.ts';
@@ -16,6 +16,14 @@ function Head({ id, title, onClose }: { id: string; title: ReactNode; onClose: (
   );
 }
 
+/** React hands the end of a window also to the panel that it was opened in. */
+const isOwn = ({ target, currentTarget }: SyntheticEvent): boolean => target === currentTarget;
+
+/** The focus returns to what has opened a window, if that is still there. */
+function focusAgain(opener: Element | null): void {
+  if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
+}
+
 /** Where a person types: in the first field of a form, or in that of a search. */
 const FIRST_FIELD = 'form :is(input:not([type=radio]), input:checked, select, textarea), [role=combobox]';
 
@@ -24,14 +32,16 @@ export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
+    const opener = document.activeElement;
     dialog.current?.showModal();
     dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus({ preventScroll: true });
+    return () => focusAgain(opener);
   }, []);
   return (
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      onClose={onClose}
+      onClose={(event) => isOwn(event) && onClose()}
       className="m-auto max-h-[92dvh] w-[min(34rem,calc(100vw-1rem))] overflow-auto rounded-xl border border-line bg-surface shadow-raised"
     >
       <Head id={titleId} title={title} onClose={() => dialog.current?.close()} />
@@ -51,19 +61,19 @@ export function Drawer({ title, onClose, children }: Props) {
     const opener = document.activeElement;
     if (matchMedia(WIDE).matches) element?.show();
     else element?.showModal();
-    return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
-    };
+    // What is to be done next, where that is clear.
+    element?.querySelector<HTMLElement>('[data-next]')?.focus({ preventScroll: true });
+    return () => focusAgain(opener);
   }, []);
   return (
     <dialog
       ref={drawer}
       aria-labelledby={titleId}
-      onClose={onClose}
+      onClose={(event) => isOwn(event) && onClose()}
       onKeyDown={(event) => {
         // A window in front of it, which is inside of it, closes first.
-        const isOwn = event.target instanceof Element && event.target.closest('dialog') === drawer.current;
-        if (event.key === 'Escape' && isOwn && !event.defaultPrevented) onClose();
+        const isInFront = event.target instanceof Element && event.target.closest('dialog') !== drawer.current;
+        if (event.key === 'Escape' && !isInFront && !event.defaultPrevented) onClose();
       }}
       className="fixed top-0 right-0 bottom-0 left-auto z-20 m-0 h-dvh max-h-none w-screen max-w-none overflow-auto border-s border-line bg-surface shadow-raised sm:w-[34rem] lg:top-(--frame-height) lg:h-[calc(100dvh-var(--frame-height))]"
     >

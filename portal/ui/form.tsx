@@ -17,6 +17,8 @@ type FormProps = {
   kind?: ButtonKind;
   /** There is nothing to send yet. */
   isDisabled?: boolean;
+  /** Why it cannot be sent. */
+  whyNot?: string | undefined;
   onSubmit: () => void;
   children?: ReactNode;
 };
@@ -24,7 +26,18 @@ type CancelProps = { onCancel: () => void; cancel?: string };
 
 /** Fields, why they could not be sent, and the button that sends them, with one that leaves it if there is a way back. */
 export function Form(props: FormProps & Partial<CancelProps>) {
-  const { change, isErrorBeside, action, kind = 'primary', isDisabled, onSubmit, children, onCancel, cancel } = props;
+  const {
+    change,
+    isErrorBeside,
+    action,
+    kind = 'primary',
+    isDisabled,
+    whyNot,
+    onSubmit,
+    children,
+    onCancel,
+    cancel,
+  } = props;
   return (
     <form
       noValidate
@@ -38,7 +51,7 @@ export function Form(props: FormProps & Partial<CancelProps>) {
       {Boolean(change.error) && !isErrorBeside && <Failed error={change.error} />}
       <div className={`flex flex-wrap gap-2 ${onCancel ? 'justify-end' : ''}`}>
         {onCancel && <Button onClick={onCancel}>{cancel ?? text.cancel}</Button>}
-        <Button type="submit" kind={kind} isBusy={change.isPending} disabled={isDisabled}>
+        <Button type="submit" kind={kind} isBusy={change.isPending} disabled={isDisabled} whyNot={whyNot}>
           {action}
         </Button>
       </div>

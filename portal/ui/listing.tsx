@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
 
+import { Button } from './button.tsx';
 import { base } from './environment.ts';
 import { Empty, Loaded } from './feedback.tsx';
 import { FilterBar } from './filter-bar.tsx';
@@ -8,6 +9,7 @@ import { List } from './list.tsx';
 import { Pager } from './pager.tsx';
 import { stringifySearch } from './search-params.ts';
 import { NewRows, useSteadyList, type ListQuery } from './steady-list.tsx';
+import { text } from './text.ts';
 import { WrongDays, wrongDaysOf } from './wrong-days.tsx';
 
 type ListProps<Row> = ComponentProps<typeof List<Row>>;
@@ -15,8 +17,9 @@ type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
   Pick<ComponentProps<typeof FilterBar>, 'state' | 'values'> &
   Pick<ComponentProps<typeof Loaded>, 'whyNot'> & {
     query: ListQuery<Row>;
-    /** Why there is nothing, and the next step. */
+    /** Why there is nothing. Where filters may be the reason, that and a way to clear them stand in its place. */
     empty: string;
+    /** The next step, of a list that has its own words for filters. */
     emptyHelp?: ReactNode;
     /** Below the rows: totals, beside the number of rows of all pages. */
     foot?: (total: number | undefined) => ReactNode;
@@ -36,6 +39,7 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...
   const wrong = wrongDaysOf(state.chosen);
   const { label, columns, idOf, sort, values, whyNot, children } = props;
   const { list, news } = useSteadyList(query, { key: stringifySearch({ ...search, open: undefined }), idOf });
+  const isHidden = state.isFiltered && emptyHelp === undefined;
   const opens = drawer && {
     hrefOf: (row: Row) => base + pathname + stringifySearch({ ...search, open: idOf(row) }),
     onOpen: (row: Row) => go({ open: idOf(row) }),
@@ -57,7 +61,9 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...
             {({ data: rows, pagination }) => (
               <>
                 {rows.length === 0 ? (
-                  <Empty title={empty}>{emptyHelp}</Empty>
+                  <Empty title={isHidden ? text.noneMatches : empty}>
+                    {isHidden ? <Button onClick={() => state.reset({})}>{text.clearFilters}</Button> : emptyHelp}
+                  </Empty>
                 ) : (
                   <List
                     {...{ label, columns, rows, idOf }}

@@ -15,7 +15,9 @@ export function Page({ title, actions, children }: Props) {
     <>
       <title>{`${title} · ${environment === 'live' ? text.live : text.test} · ${owner}`}</title>
       <header className="mb-3 flex flex-wrap items-center justify-between gap-2">
-        <h1 className="text-xl font-semibold">{title}</h1>
+        <h1 tabIndex={-1} className="text-xl font-semibold">
+          {title}
+        </h1>
         <div className="flex flex-wrap items-start gap-2">{actions}</div>
       </header>
       {children}

@@ -45,6 +45,7 @@ export const text = catalogue({
   rowsPerPage: ['Rows per page', 'ረድፎች በገጽ'],
   columns: ['Columns', 'ዓምዶች'],
   apply: ['Apply', 'ይተግብሩ'],
+  noneMatches: ['Nothing matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ነገር የለም።'],
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],

@@ -142,7 +142,7 @@ describe('the overview', () => {
     const item = (await look(`/api/ops/queue?kind=DEAD_LETTER`)).data.items[0];
     expect(item).toMatchObject({
       id: found.deliveryId,
-      what: expect.stringContaining(`payment.succeeded to ${host} was not delivered`),
+      what: expect.stringMatching(new RegExp(`^payment[.]succeeded of \\S+ to ${host} was not delivered`)),
       temporalUrl: `https://temporal.example/delivery-${found.eventId}-${subscriptionId}`,
       links: { resend: `/api/ops/webhooks/deliveries/${found.deliveryId}/resend` },
     });

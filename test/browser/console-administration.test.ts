@@ -23,7 +23,7 @@ describe('the console of operators', () => {
     await page.goto(`${console.consoleUrl}/test/deliveries?status=DISMISSED`);
     await page.waitForSelector(`tbody tr:has-text("${FAILED_ORDER}") >> text=Closed without a resend`);
     await page.goto(`${console.consoleUrl}/test/deliveries?checkoutOrderNo=${FAILED_ORDER}&status=DEAD_LETTER`);
-    await page.waitForSelector('text=No delivery matches these filters.');
+    await page.waitForSelector('text=Nothing matches these filters.');
     expect(problems).toEqual([]);
     await close();
   });

@@ -13,14 +13,14 @@ import { toast } from '../../ui/toast.tsx';
 import { ACTIONS, RESOURCES } from '../action-text.ts';
 import { FieldChanges } from '../changes.tsx';
 import { useOperator } from '../operator.ts';
-import { EnvironmentBadge, MerchantLine, Named } from '../parts.tsx';
+import { EnvironmentBadge, MerchantLine, Named, Resource } from '../parts.tsx';
 import { useRead, type AuditEntry } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { saveAudit } from './export.ts';
 
 const text = catalogue({
   title: ['Audit log', 'የኦዲት መዝገብ'],
-  none: ['No change matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ለውጥ የለም።'],
+  none: ['No operator changed anything in the last 30 days.', 'ባለፉት 30 ቀናት ኦፕሬተሮች የለወጡት ነገር የለም።'],
   at: ['Time', 'ጊዜ'],
   operator: ['Operator', 'ኦፕሬተር'],
   operatorId: ['Operator id', 'የኦፕሬተር መለያ'],
@@ -112,7 +112,7 @@ function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => voi
           [shared.reason]: entry.reason,
           [text.resource]: (
             <>
-              {RESOURCES[resourceType]} <Code value={resourceId} name={text.resource} />
+              {RESOURCES[resourceType]}: <Resource id={resourceId} label={text.resource} of={entry.environment} />
             </>
           ),
           [shared.merchant]: entry.merchantId && <MerchantLine of={entry} />,

@@ -27,6 +27,7 @@ const text = catalogue({
     `በሰከንድ ${formatCount(perSecond)}፣ ከቆየው ጀምሮ፦ ወደ ${time} ገደማ።`,
   ],
   inactive: ['Those of inactive subscriptions are not among them.', 'የቆሙ ምዝገባዎች መላኪያዎች አይካተቱም።'],
+  nothing: ['No delivery matches.', 'የሚስማማ መላኪያ የለም።'],
   start: ['Resend them', 'እንደገና ይላኳቸው'],
   progress: ['Progress', 'ሂደት'],
   ofAll: ['Match', 'የሚስማሙ'],
@@ -102,7 +103,8 @@ function StartForm({ filter, count, onStarted, onClose }: StartProps) {
       change={start}
       isErrorBeside={issue !== undefined}
       action={text.start}
-      isDisabled={!count.data?.data.matched}
+      isDisabled={!count.data}
+      whyNot={count.data?.data.matched === 0 ? text.nothing : undefined}
       onSubmit={submit}
       onCancel={onClose}
     >

@@ -11,8 +11,11 @@ import { DeliveryView } from './view.tsx';
 export function EventPage() {
   const { eventId } = useParams({ from: '/events/$eventId' });
   const found = useRead('GET /api/ops/search', { query: { q: eventId } });
+  const [first] = found.data?.data.filter(({ kind }) => kind === 'delivery') ?? [];
+  // The event and its order, without the receiver.
+  const about = first?.title.split(' → ', 1)[0];
   return (
-    <Page title={text.eventTitle}>
+    <Page title={about === undefined ? text.eventTitle : shared.about(text.eventTitle, about)}>
       <Loaded query={found}>
         {({ data: hits }) => {
           const deliveries = hits.filter(({ kind }) => kind === 'delivery');

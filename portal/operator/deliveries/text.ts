@@ -3,7 +3,7 @@ import { catalogue } from '../../ui/language.ts';
 /** The texts of deliveries. */
 export const text = catalogue({
   title: ['Webhook deliveries', 'የዌብሁክ መላኪያዎች'],
-  none: ['No delivery matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ መላኪያ የለም።'],
+  none: ['There was no delivery in the last 30 days.', 'ባለፉት 30 ቀናት መላኪያ አልነበረም።'],
   deadLetter: ['Dead letter', 'ያልደረሰ መልእክት'],
   dismissed: ['Closed without a resend', 'ሳይላክ የተዘጋ'],
   dismissedAt: ['Closed at', 'የተዘጋበት ጊዜ'],

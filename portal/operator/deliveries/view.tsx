@@ -9,7 +9,7 @@ import { formatCount } from '../../ui/format.ts';
 import { NextAttempt } from '../../ui/next-attempt.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Actions, Decisions, MerchantLine, OtherEnvironment } from '../parts.tsx';
+import { Actions, Decisions, MerchantLine, OtherEnvironment, Resource } from '../parts.tsx';
 import { useRead, type DeliveryDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { DeliveryStatus } from './columns.tsx';
@@ -38,7 +38,15 @@ function DeliveryDetail({ delivery }: { delivery: Detail }) {
       {dismissedAt && <Note tone="info">{text.dismissedNote}</Note>}
       <NextAttempt at={nextAttemptAt} />
       <Actions temporalUrl={temporalUrl}>
-        <CommandButton name="delivery.resend" address={links['resend']} />
+        {delivery.status === 'DELIVERED' ? (
+          <CommandButton
+            name="delivery.resend-delivered"
+            address={`/api/ops/webhooks/deliveries/${deliveryId}/resend`}
+            body={{ force: true }}
+          />
+        ) : (
+          <CommandButton name="delivery.resend" address={links['resend']} />
+        )}
         {isBusy(delivery) && <CommandButton name="delivery.cancel" address={links['cancel']} />}
         {links['dismiss'] && <CommandButton name="delivery.dismiss" address={links['dismiss']} />}
       </Actions>
@@ -69,7 +77,7 @@ function DeliveryFacts({ delivery }: { delivery: Detail }) {
         [text.deliveredAt]: deliveredAt && <Time at={deliveredAt} seconds />,
         [text.deadSince]: deadLetteredAt && <Time at={deadLetteredAt} seconds />,
         [text.dismissedAt]: dismissedAt && <Time at={dismissedAt} seconds />,
-        [text.about]: <Code value={resourceId} name={text.about} />,
+        [text.about]: <Resource id={resourceId} label={text.about} of={delivery.environment} />,
         [text.eventId]: (
           <Link to="/events/$eventId" params={{ eventId: delivery.eventId }} className="text-brand underline">
             {delivery.eventId}

@@ -1,13 +1,17 @@
+import { useNavigate } from '@tanstack/react-router';
+
 import { Badge } from '../../ui/badge.tsx';
 import { Mono } from '../../ui/copy.tsx';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { KYC_STATES } from '../../ui/kyc-text.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { listPage } from '../list-page.tsx';
 import { useRead, type Merchant } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { viewPath } from '../views.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -45,5 +49,15 @@ export const Merchants = listPage<Merchant>({
   idOf: ({ merchantId }) => merchantId,
   empty: text.none,
   view: 'merchant',
-  actions: () => <CommandButton name="merchant.create" address="/api/ops/merchants" />,
+  actions: () => <NewMerchant />,
 });
+
+/** Leads to the merchant, who needs an owner next. */
+function NewMerchant() {
+  const navigate = useNavigate();
+  const open = (data: unknown): void => {
+    void navigate({ to: viewPath('merchant', (data as Merchant).merchantId) as '/merchants' });
+    toast(text.created);
+  };
+  return <CommandButton name="merchant.create" address="/api/ops/merchants" onDone={open} />;
+}

@@ -48,12 +48,12 @@ export function Fees(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/fees', { params: props });
   const columns: readonly Column<Row<FeeRule>>[] = [
     { header: text.direction, cell: ({ rule }) => ruleName(rule) },
+    { header: text.rule, narrow: 'second', cell: (row) => <RuleState {...row} /> },
     { header: text.rate, align: 'end', cell: ({ rule }) => text.points(rule.basisPoints) },
     { header: text.fixed, align: 'end', cell: ({ rule }) => money(rule.fixed) },
     { header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
     { header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
     { header: text.tax, align: 'end', cell: ({ rule }) => text.points(rule.taxBasisPoints) },
-    { header: text.rule, cell: (row) => <RuleState {...row} /> },
     {
       header: text.actions,
       cell: ({ rule }) => {
@@ -85,10 +85,10 @@ export function Limits(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/limits', { params: props });
   const columns: readonly Column<Row<LimitRule>>[] = [
     { header: text.direction, cell: ({ rule }) => ruleName(rule) },
+    { header: text.rule, narrow: 'second', cell: (row) => <RuleState {...row} /> },
     { header: text.min, align: 'end', cell: ({ rule }) => money(rule.min) },
     { header: text.max, align: 'end', cell: ({ rule }) => money(rule.max) },
     { header: text.daily, align: 'end', cell: ({ rule }) => money(rule.daily) },
-    { header: text.rule, cell: (row) => <RuleState {...row} /> },
     {
       header: text.actions,
       cell: ({ rule: { direction, channel, min, max, daily } }) => (

@@ -71,13 +71,13 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
           <Channel key={channel.channel} channel={channel} merchantId={merchantId} />
         ))}
       </Section>
+      <Users merchantId={merchantId} />
+      <Keys merchantId={merchantId} />
+      <Invitations of={{ merchantId }} />
       <Fees merchantId={merchantId} />
       <Limits merchantId={merchantId} />
       <ReviewPolicy merchantId={merchantId} />
       <SettlementLimit merchantId={merchantId} />
-      <Keys merchantId={merchantId} />
-      <Users merchantId={merchantId} />
-      <Invitations of={{ merchantId }} />
     </>
   );
 }

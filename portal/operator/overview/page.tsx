@@ -2,12 +2,13 @@ import { Link } from '@tanstack/react-router';
 
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { channelName } from '../../ui/channel-text.ts';
-import { environment } from '../../ui/environment.ts';
+import { BASES, environment } from '../../ui/environment.ts';
 import { Facts, Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatClock, formatCount, formatDuration } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import { Page } from '../../ui/page.tsx';
+import { stringifySearch } from '../../ui/search-params.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
 import { kindText } from '../queue/text.ts';
@@ -73,17 +74,21 @@ function Counts({ title, counts, to }: CountsProps) {
       {counts.length === 0 && <p className="text-quiet">{text.nothing}</p>}
       <ul className="flex flex-col gap-2">
         {counts.map(({ kind, environment: of, count, oldestAt }) => (
-          <li key={`${kind}-${of}`} className="flex flex-wrap items-center gap-x-2">
-            <strong className="min-w-8 text-end tabular-nums">{formatCount(count)}</strong>
-            {of === null || of === environment ? (
-              <Link to={to} search={{ kind } as never} className="text-brand hover:underline">
-                {kindText(kind)}
-              </Link>
-            ) : (
-              kindText(kind)
-            )}
-            <EnvironmentBadge of={of} />
-            <span className="text-xs text-quiet">
+          <li key={`${kind}-${of}`} className="grid grid-cols-[2rem_1fr] gap-x-2">
+            <strong className="text-end tabular-nums">{formatCount(count)}</strong>
+            <span className="flex flex-wrap items-center gap-x-2">
+              {of === null || of === environment ? (
+                <Link to={to} search={{ kind } as never} className="text-brand hover:underline">
+                  {kindText(kind)}
+                </Link>
+              ) : (
+                <a href={`${BASES[of]}${to}${stringifySearch({ kind })}`} className="text-brand hover:underline">
+                  {kindText(kind)}
+                </a>
+              )}
+              <EnvironmentBadge of={of} />
+            </span>
+            <span className="col-start-2 text-xs text-quiet">
               {text.oldest} <Time at={oldestAt} />
             </span>
           </li>

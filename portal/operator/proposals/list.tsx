@@ -10,6 +10,8 @@ import { useRead, type Proposal } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { STATES, text } from './text.ts';
 
+const REFRESH_MS = 10_000;
+
 const FILTERS: readonly Filter[] = [
   { kind: 'several', name: 'status', label: shared.status, values: Object.entries(STATES) },
 ];
@@ -42,7 +44,7 @@ export const Proposals = listPage<Proposal>({
   title: text.title,
   filters: FILTERS,
   columns: COLUMNS,
-  useRows: (query) => useRead('GET /api/ops/proposals', { query }),
+  useRows: (query) => useRead('GET /api/ops/proposals', { query }, { everyMs: REFRESH_MS }),
   idOf: ({ proposalId }) => proposalId,
   empty: text.none,
   view: 'proposal',

@@ -4,7 +4,7 @@ import type { Proposal } from '../routes.ts';
 /** The texts of proposals. */
 export const text = catalogue({
   title: ['Proposals', 'ሐሳቦች'],
-  none: ['There is no such proposal.', 'እንዲህ ያለ ሐሳብ የለም።'],
+  none: ['There is no proposal.', 'ሐሳብ የለም።'],
   changes: ['What it changes', 'የሚለውጠው'],
   action: ['Action', 'ተግባር'],
   resource: ['Of', 'የ'],

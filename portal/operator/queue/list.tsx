@@ -1,3 +1,7 @@
+import { useState } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr, formatDuration } from '../../ui/format.ts';
@@ -48,6 +52,11 @@ function WorkList({ endpoint, filters, title, empty }: ScreenProps) {
   const state = useFilters(filters);
   const work = useRead(endpoint, { query: { ...state.query, environment } }, { everyMs: REFRESH_MS });
   const items = work.data && { ...work.data, data: work.data.data.items };
+  const [place, setPlace] = useState(0);
+  const at = items?.data.findIndex((item) => idOf(item) === state.open) ?? -1;
+  if (at !== -1 && at !== place) setPlace(at);
+  /** What stands in the place of an item that has left the list. */
+  const next = items?.data[place] ?? items?.data.at(-1);
   return (
     <Page title={title}>
       <Listing
@@ -57,9 +66,33 @@ function WorkList({ endpoint, filters, title, empty }: ScreenProps) {
         columns={COLUMNS}
         idOf={idOf}
         empty={empty}
-        drawer={({ row, close }) => row && <ItemDrawer item={row} onClose={close} />}
+        drawer={({ row, close }) =>
+          row ? (
+            <ItemDrawer item={row} onClose={close} />
+          ) : (
+            items && <GoneDrawer next={next} onNext={(item) => state.go({ open: idOf(item) })} onClose={close} />
+          )
+        }
       />
     </Page>
+  );
+}
+
+type GoneProps = { next: WorkItem | undefined; onNext: (item: WorkItem) => void; onClose: () => void };
+
+/** In place of an item that was decided: the way to the next one. */
+function GoneDrawer({ next, onNext, onClose }: GoneProps) {
+  return (
+    <Drawer title={text.gone} onClose={onClose}>
+      <p>{next ? text.goneHelp : text.noneLeft}</p>
+      {next && (
+        <div>
+          <Button kind="primary" data-next onClick={() => onNext(next)}>
+            {text.next([kindText(next.kind), next.merchantName].filter(Boolean).join(', '))}
+          </Button>
+        </div>
+      )}
+    </Drawer>
   );
 }
 

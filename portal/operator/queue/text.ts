@@ -12,6 +12,10 @@ export const text = catalogue({
   amount: ['Amount', 'መጠን'],
   since: ['Since', 'ከ'],
   waits: ['Waits for', 'የጠበቀው'],
+  gone: ['No longer in this list', 'ከዚህ ዝርዝር ወጥቷል'],
+  goneHelp: ['It was decided, or is on another page.', 'ተወስኗል፣ ወይም በሌላ ገጽ ነው።'],
+  noneLeft: ['Nothing else waits here.', 'እዚህ ሌላ የሚጠብቅ የለም።'],
+  next: (what: string) => [`Next: ${what}`, `ቀጣይ፦ ${what}`],
   details: ['Details', 'ዝርዝር'],
 });
 

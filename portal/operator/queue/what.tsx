@@ -40,7 +40,8 @@ const AMHARIC: Record<Kind, Sentence> = {
       ? 'ትርፉ ከተመለሰ በኋላ ክፍያው በሙሉ ተመልሷል፦ አቅራቢው ዕዳ ሳይኖርበት ሲቀር ያስተካክሉት'
       : 'አቅራቢው ከመጠን በላይ ከፍሏል፣ ትርፉን መልሶ መውሰድ አለበት',
   PROPOSAL: ({ action }) => `የሚረጋገጥ ሐሳብ፦ ${ACTIONS[action as Action] ?? action}`,
-  DEAD_LETTER: ({ event, receiverHost, attempts }) => `${event} ወደ ${receiverHost} አልደረሰም፤ ሙከራዎች፦ ${attempts}`,
+  DEAD_LETTER: ({ event, checkoutOrderNo, receiverHost, attempts }) =>
+    `${[event, checkoutOrderNo].filter(Boolean).join(' · ')} ወደ ${receiverHost} አልደረሰም፤ ሙከራዎች፦ ${attempts}`,
   OUTBOX_STALLED: ({ failures }) => `ወደ Temporal አልተላከም፤ ያልተሳኩ ሙከራዎች፦ ${failures}`,
   DELIVERY_PAST_DUE: ({ attempts }) => `ቀጣዩ ሙከራ ዘግይቷል፤ እስካሁን የተደረጉ ሙከራዎች፦ ${attempts}`,
   PAYMENT_PENDING: () => 'የክፍያ ገጹ አብቅቷል፣ ሙከራው ግን አላበቃም',

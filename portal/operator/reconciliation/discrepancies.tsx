@@ -18,6 +18,8 @@ import { useRead, type Discrepancy } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { KINDS, text } from './text.ts';
 
+const REFRESH_MS = 10_000;
+
 const FILTERS: readonly Filter[] = [
   {
     kind: 'one',
@@ -53,7 +55,7 @@ const COLUMNS: readonly Column<Discrepancy>[] = [
 export function Discrepancies() {
   const state = useFilters(FILTERS);
   const query = { ...state.query, environment };
-  const discrepancies = useRead('GET /api/ops/reconciliation/discrepancies', { query });
+  const discrepancies = useRead('GET /api/ops/reconciliation/discrepancies', { query }, { everyMs: REFRESH_MS });
   return (
     <Page title={text.discrepancies}>
       <Listing

@@ -1,9 +1,12 @@
+import { Link } from '@tanstack/react-router';
+
 import { Badge } from '../../ui/badge.tsx';
 import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { birr, formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
@@ -16,6 +19,8 @@ import { Actions } from '../parts.tsx';
 import { useRead, type Receipt } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
+
+const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'reference', label: text.bankReference },
@@ -46,7 +51,11 @@ const COLUMNS: readonly Column<Receipt>[] = [
 /** The money that arrived at the bank, and what it is. */
 export function Receipts() {
   const state = useFilters(FILTERS);
-  const receipts = useRead('GET /api/ops/receipts', { query: { ...state.query, environment } });
+  const receipts = useRead(
+    'GET /api/ops/receipts',
+    { query: { ...state.query, environment } },
+    { everyMs: REFRESH_MS },
+  );
   return (
     <Page
       title={text.receipts}
@@ -79,32 +88,43 @@ export function Receipts() {
 }
 
 function ReceiptDrawer({ receiptId, onClose }: { receiptId: string; onClose: () => void }) {
-  const receipt = useRead('GET /api/ops/receipts/:receiptId', { params: { receiptId } }).data?.data;
+  const query = useRead('GET /api/ops/receipts/:receiptId', { params: { receiptId } });
+  const shown = query.data?.data;
+  const title = shown?.receiptId === receiptId ? `${RECEIPT_KINDS[shown.kind]}: ${birr(shown.amount)}` : receiptId;
   return (
-    <Drawer key={receiptId} title={receiptId} onClose={onClose}>
-      {receipt && (
-        <>
-          <Actions>
-            {receipt.reversedAt === null && (
-              <CommandButton name="receipt.decide" address={`/api/ops/receipts/${receiptId}/decide`} />
-            )}
-          </Actions>
-          <Facts
-            rows={{
-              [shared.amount]: birr(receipt.amount),
-              [text.kind]: RECEIPT_KINDS[receipt.kind],
-              [text.outcome]: outcomeText(receipt),
-              [shared.channel]: receipt.channel && CHANNEL_NAMES[receipt.channel],
-              [text.bankReference]: receipt.bankReference && (
-                <Code value={receipt.bankReference} name={text.bankReference} />
-              ),
-              [shared.providerReference]: receipt.providerReference,
-              [shared.withdrawal]: receipt.withdrawalId,
-              [text.bookedAt]: <Time at={receipt.bookedAt} seconds />,
-            }}
-          />
-        </>
-      )}
+    <Drawer key={receiptId} title={title} onClose={onClose}>
+      <Loaded query={query}>{({ data }) => <ReceiptDetail receipt={data} />}</Loaded>
     </Drawer>
+  );
+}
+
+function ReceiptDetail({ receipt }: { receipt: Receipt }) {
+  return (
+    <>
+      <Actions>
+        {receipt.reversedAt === null && (
+          <CommandButton name="receipt.decide" address={`/api/ops/receipts/${receipt.receiptId}/decide`} />
+        )}
+      </Actions>
+      <Facts
+        rows={{
+          [shared.amount]: birr(receipt.amount),
+          [text.kind]: RECEIPT_KINDS[receipt.kind],
+          [text.outcome]: outcomeText(receipt),
+          [shared.channel]: receipt.channel && CHANNEL_NAMES[receipt.channel],
+          [text.bankReference]: receipt.bankReference && (
+            <Code value={receipt.bankReference} name={text.bankReference} />
+          ),
+          [shared.providerReference]: receipt.providerReference,
+          [shared.withdrawal]: receipt.withdrawalId && (
+            <Link to="/withdrawals/$id" params={{ id: receipt.withdrawalId }} className="text-brand underline">
+              {receipt.withdrawalId}
+            </Link>
+          ),
+          [text.receiptId]: <Code value={receipt.receiptId} name={text.receiptId} />,
+          [text.bookedAt]: <Time at={receipt.bookedAt} seconds />,
+        }}
+      />
+    </>
   );
 }

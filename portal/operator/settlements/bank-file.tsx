@@ -20,6 +20,8 @@ const text = catalogue({
     'settlementId፣ result (credited፣ failed ወይም returned)፣ bankReference፣ date እና reason ዓምዶች ያሉት CSV። እያንዳንዱ መስመር ለብቻው ይመዘገባል፤ ከዚህ በፊት የተመዘገበ መስመር ምንም አይለውጥም።',
   ],
   choose: ['Choose the file', 'ፋይሉን ይምረጡ'],
+  chooseFirst: ['Choose a file first.', 'መጀመሪያ ፋይል ይምረጡ።'],
+  nothing: ['No line of it can be booked.', 'ሊመዘገብ የሚችል መስመር የለውም።'],
   preview: (applied: number, already: number, wrong: number) => [
     `${formatCount(applied)} will be booked, ${formatCount(already)} were booked before, ${formatCount(wrong)} are wrong.`,
     `${formatCount(applied)} ይመዘገባሉ፣ ${formatCount(already)} ከዚህ በፊት ተመዝግበዋል፣ ${formatCount(wrong)} ስህተት አለባቸው።`,
@@ -92,8 +94,8 @@ function BankFileDialog({ onClose }: { onClose: () => void }) {
         {!book.data && (
           <Button
             kind="primary"
-            disabled={preview.isPending || !previewed || previewed.applied.length === 0}
-            isBusy={book.isPending}
+            whyNot={whyNotBook(previewed)}
+            isBusy={book.isPending || preview.isPending}
             onClick={() => content && book.mutate({ body: content })}
           >
             {text.book}
@@ -102,6 +104,12 @@ function BankFileDialog({ onClose }: { onClose: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+/** Why there is nothing to book; undefined: there is. */
+function whyNotBook(previewed: BankFileReport | undefined): string | undefined {
+  if (!previewed) return text.chooseFirst;
+  return previewed.applied.length === 0 ? text.nothing : undefined;
 }
 
 const WrongLine = ({ issue }: { issue: string }) => (

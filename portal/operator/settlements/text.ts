@@ -3,7 +3,7 @@ import { catalogue } from '../../ui/language.ts';
 /** The texts of settlements. */
 export const text = catalogue({
   title: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
-  none: ['No settlement matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ዝውውር የለም።'],
+  none: ['There was no settlement in the last 30 days.', 'ባለፉት 30 ቀናት ዝውውር አልነበረም።'],
   search: ['Id, requestId or reference of the bank', 'መለያ፣ የጥያቄ መለያ ወይም የባንክ ማጣቀሻ'],
   account: ['Account', 'ሂሳብ'],
   bank: ['Bank', 'ባንክ'],

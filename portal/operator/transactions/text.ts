@@ -4,7 +4,7 @@ import type { TransactionDetail } from '../routes.ts';
 /** The texts of transactions. */
 export const text = catalogue({
   title: ['Transactions', 'ግብይቶች'],
-  none: ['No transaction matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ግብይት የለም።'],
+  none: ['There was no transaction in the last 30 days.', 'ባለፉት 30 ቀናት ግብይት አልነበረም።'],
   orderNo: ['Order number', 'የትዕዛዝ ቁጥር'],
   customer: ['Customer', 'ደንበኛ'],
   createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
@@ -15,6 +15,7 @@ export const text = catalogue({
   sessionId: ['Session id', 'የክፍያ ገጽ መለያ'],
   payments: ['Attempts to pay', 'የክፍያ ሙከራዎች'],
   noPayments: ['The customer has not chosen a channel.', 'ደንበኛው የክፍያ መንገድ አልመረጠም።'],
+  deliveries: ['Of this order', 'የዚህ ትዕዛዝ'],
   expected: ['Expected', 'የሚጠበቀው'],
   decision: ['Decision', 'ውሳኔ'],
   lastOutcome: ['Last answer', 'የመጨረሻ ምላሽ'],

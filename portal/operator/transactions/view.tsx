@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+
 import { Badge, Note } from '../../ui/badge.tsx';
 import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
@@ -87,6 +89,15 @@ function TransactionFacts({ transaction }: { transaction: Detail }) {
       rows={{
         [text.orderNo]: <Code value={transaction.checkoutOrderNo} name={text.orderNo} />,
         [shared.merchant]: <MerchantLine of={transaction} />,
+        [shared.deliveries]: (
+          <Link
+            to="/deliveries"
+            search={{ checkoutOrderNo: transaction.checkoutOrderNo } as never}
+            className="inline-flex min-h-6 text-brand underline"
+          >
+            {text.deliveries}
+          </Link>
+        ),
         [text.received]: birr(receivedAmount),
         [shared.fee]: fee !== undefined && birr(fee + (feeTax ?? 0)),
         [text.net]: birr(netAmount),

@@ -5,7 +5,7 @@ import { catalogue } from '../../ui/language.ts';
 /** The texts of withdrawals. */
 export const text = catalogue({
   title: ['Withdrawals', 'ወጪዎች'],
-  none: ['No withdrawal matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ወጪ የለም።'],
+  none: ['There was no withdrawal in the last 30 days.', 'ባለፉት 30 ቀናት ወጪ አልነበረም።'],
   search: ['Id, requestId or reference', 'መለያ፣ የጥያቄ መለያ ወይም ማጣቀሻ'],
   to: ['To', 'የሚከፈለው'],
   paidBefore: ['Paid to it before', 'ከዚህ በፊት የተከፈለው'],

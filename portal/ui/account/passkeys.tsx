@@ -92,7 +92,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
     <FormDialog
       title={text.addPasskey}
       action={text.goOn}
-      isDisabled={name.trim() === ''}
+      whyNot={name.trim() === '' ? text.passkeyNameFirst : undefined}
       change={creation}
       isErrorBeside={isRefused}
       onSubmit={() => creation.mutate()}

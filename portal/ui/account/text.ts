@@ -46,6 +46,8 @@ export const text = catalogue({
   passkeysUnknown: ['This browser has no passkeys.', 'ይህ አሳሽ የይለፍ ቁልፎች የሉትም።'],
   noPasskeys: ['You have no passkey yet.', 'ገና የይለፍ ቁልፍ የለዎትም።'],
   addPasskey: ['Add a passkey', 'የይለፍ ቁልፍ ያክሉ'],
+  passkeyNameFirst: ['Give it a name first.', 'መጀመሪያ ስም ይስጡት።'],
+  passwordFirst: ['Enter your password first.', 'መጀመሪያ የይለፍ ቃልዎን ያስገቡ።'],
   passkeyName: ['Name', 'ስም'],
   passkeyNameRule: [
     'How you recognise the device, such as “work phone”; at most 60 characters.',

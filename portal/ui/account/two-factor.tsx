@@ -89,7 +89,7 @@ function TurnOn({ onClose, onCodes }: TurnOnProps) {
     <FormDialog
       title={text.twoFactor}
       action={text.goOn}
-      isDisabled={currentPassword === ''}
+      whyNot={currentPassword === '' ? text.passwordFirst : undefined}
       change={begin}
       isErrorBeside={isWrong}
       onSubmit={() => begin.mutate({ body: { currentPassword } })}

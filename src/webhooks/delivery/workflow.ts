@@ -50,10 +50,13 @@ export type DeliveryToStart = Omit<
   'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs' | 'lastOutcome' | 'lastAttempts'
 > & { url: string; nextAttemptAt?: Date | null; lastOutcome?: LastOutcome };
 
+/** In SQL: the order that an event is about, where it is about one; `e` is a webhook_event. */
+const ORDER_NO = `CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'`;
+
 /** In SQL: those fields, without the times; `d` is a webhook_delivery, `s` its subscription, `e` its event. */
 export const COLUMNS_TO_START = `
   d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
-  (SELECT m.name FROM merchant m WHERE m.id = d.merchant_id) AS merchant_name, d.retry_count AS attempts_made, s.url, CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no`;
+  (SELECT m.name FROM merchant m WHERE m.id = d.merchant_id) AS merchant_name, d.retry_count AS attempts_made, s.url, ${ORDER_NO} AS checkout_order_no`;
 
 /** Retries, parking and all resends of a delivery happen under this one workflow id. */
 export function deliveryWorkflowId(eventId: string, subscriptionId: string): string {
@@ -111,15 +114,16 @@ export const findRecoverableDeliveries = findRecoverable<DeliveryToStart>({
 export const DEAD_LETTER_ITEMS: WorkItemSource = {
   kinds: ['DEAD_LETTER'],
   sql: `SELECT 'DEAD_LETTER' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim, l.opened_at AS since,
-               d.event || ' to ' || s.receiver_host || ' was not delivered; attempts: ' || d.attempts
+               d.event || coalesce(' of ' || (${ORDER_NO}), '') || ' to ' || s.receiver_host || ' was not delivered; attempts: ' || d.attempts
                  || coalesce('. ' || CAST(d.last_failure ->> 'message' AS text), '') AS what,
                jsonb_build_object('event', d.event, 'eventId', d.event_id, 'subscriptionId', d.subscription_id,
-                                  'receiverHost', s.receiver_host, 'attempts', d.attempts,
+                                  'checkoutOrderNo', ${ORDER_NO}, 'receiverHost', s.receiver_host, 'attempts', d.attempts,
                                   'lastHttpStatus', d.last_http_status, 'isActive', s.active) AS detail,
                'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
         FROM webhook_dead_letter l
         JOIN webhook_delivery d ON d.id = l.delivery_id
         JOIN webhook_subscription s ON s.id = d.subscription_id
+        JOIN webhook_event e ON e.id = d.event_id
         WHERE l.closed_at IS NULL AND l.dismissed_at IS NULL AND s.deleted_at IS NULL`,
 };
 
