@@ -121,7 +121,10 @@ export function RecordFacts({ record }: { record: Readonly<Record<string, unknow
     <ul className="flex flex-col gap-0.5">
       {known.map(([name, value]) => (
         <li key={name}>
-          <span className="text-quiet">{fieldLabel(name) ?? <code className="font-mono text-xs">{name}</code>}</span>{' '}
+          <span className="text-quiet">
+            {fieldLabel(name) ?? <code className="font-mono text-xs">{name}</code>}
+            {text.colon}
+          </span>{' '}
           {fieldText(name, value) ?? <span lang="en">{valueText(value)}</span>}
         </li>
       ))}

@@ -20,6 +20,7 @@ export const text = catalogue({
   reason: ['Reason', 'ምክንያት'],
   reasonHelp: ['It is kept in the audit log.', 'በኦዲት መዝገብ ይቀመጣል።'],
   notAllowedNow: ['Its present state does not allow this.', 'አሁን ያለበት ሁኔታ ይህን አይፈቅድም።'],
+  colon: [':', '፦'],
   about: (label: string, name: string) => [`${label}: ${name}`, `${label}፦ ${name}`],
   done: ['Done.', 'ተከናውኗል።'],
   proposed: ['Proposed: another operator has to confirm it.', 'ሐሳቡ ቀርቧል፦ ሌላ ኦፕሬተር ማረጋገጥ አለበት።'],

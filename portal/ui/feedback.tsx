@@ -100,6 +100,9 @@ export function Loaded<Data>({ query, skeletonRows, whyNot, children }: LoadedPr
     if (error.code === 'KYC_REQUIRED') return <Empty title={text.liveNotOpen} />;
     if (error.code === 'INSUFFICIENT_SCOPE') return <Empty title={text.notPermitted}>{whyNot}</Empty>;
   }
+  if (error instanceof CallFailure && error.status === 404 && data === undefined) {
+    return <Empty title={text.notFoundHere}>{text.notFoundHereHelp}</Empty>;
+  }
   const retry = (): void => void query.refetch();
   return (
     <>

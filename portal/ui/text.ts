@@ -45,6 +45,11 @@ export const text = catalogue({
   rowsPerPage: ['Rows per page', 'ረድፎች በገጽ'],
   columns: ['Columns', 'ዓምዶች'],
   apply: ['Apply', 'ይተግብሩ'],
+  notFoundHere: ['This was not found here.', 'ይህ እዚህ አልተገኘም።'],
+  notFoundHereHelp: [
+    'Check the address, and whether it belongs to the other environment.',
+    'አድራሻውን፣ እንዲሁም የሌላው አካባቢ መሆኑን ያረጋግጡ።',
+  ],
   noneMatches: ['Nothing matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ነገር የለም።'],
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],

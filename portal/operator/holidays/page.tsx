@@ -12,6 +12,7 @@ import { Page } from '../../ui/page.tsx';
 import { Day } from '../../ui/time.tsx';
 import { HOLIDAY_KINDS } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
+import { useOperator } from '../operator.ts';
 import { Actions } from '../parts.tsx';
 import { useRead, type Holiday } from '../routes.ts';
 
@@ -93,6 +94,8 @@ function Month({ first, holidays }: { first: string; holidays: readonly Holiday[
 
 function OneHoliday({ holiday }: { holiday: Holiday }) {
   const { holidayId, date, name, nameAm, kind, confirmed, active, source } = holiday;
+  // Why not stands at the button of the page.
+  const { may } = useOperator();
   const address = `/api/ops/holidays/${holidayId}`;
   const shownName = language === 'am' ? (nameAm ?? name) : name;
   const initial = {
@@ -115,10 +118,12 @@ function OneHoliday({ holiday }: { holiday: Holiday }) {
         {!active && <Badge tone="quiet">{text.inactive}</Badge>}
         {source === 'computed' && <Badge tone="quiet">{text.computed}</Badge>}
       </span>
-      <Actions>
-        <CommandButton name="holiday.change" of={shownName} address={address} initial={initial} />
-        {source === 'operator' && <CommandButton name="holiday.remove" of={shownName} address={address} />}
-      </Actions>
+      {may('holiday.change') && (
+        <Actions>
+          <CommandButton name="holiday.change" of={shownName} address={address} initial={initial} />
+          {source === 'operator' && <CommandButton name="holiday.remove" of={shownName} address={address} />}
+        </Actions>
+      )}
     </li>
   );
 }

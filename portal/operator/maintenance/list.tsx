@@ -12,6 +12,7 @@ import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
+import { useOperator } from '../operator.ts';
 import { Actions, Named } from '../parts.tsx';
 import { useRead, type Maintenance } from '../routes.ts';
 import { text as shared } from '../text.ts';
@@ -50,23 +51,28 @@ const COLUMNS: readonly Column<Maintenance>[] = [
 /** The times in which channels take no new payments and withdrawals, in an environment. */
 export function MaintenanceWindows() {
   const state = useFilters(FILTERS);
+  const reason = useOperator().whyNot('channel.plan-maintenance');
   return (
     <Page title={text.title}>
       <div className="card mb-4 p-3">
         <Section title={text.announce}>
-          <div className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
-            {CHANNELS.map((channel) => (
-              <div key={channel} className="flex flex-wrap items-center justify-between gap-2">
-                <span>{CHANNEL_NAMES[channel]}</span>
-                <CommandButton
-                  name="channel.plan-maintenance"
-                  of={CHANNEL_NAMES[channel]}
-                  address={`/api/ops/channels/${channel}/maintenance`}
-                  body={{ environment }}
-                />
-              </div>
-            ))}
-          </div>
+          {reason !== undefined ? (
+            <p className="text-quiet">{reason}</p>
+          ) : (
+            <div className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
+              {CHANNELS.map((channel) => (
+                <div key={channel} className="flex flex-wrap items-center justify-between gap-2">
+                  <span>{CHANNEL_NAMES[channel]}</span>
+                  <CommandButton
+                    name="channel.plan-maintenance"
+                    of={CHANNEL_NAMES[channel]}
+                    address={`/api/ops/channels/${channel}/maintenance`}
+                    body={{ environment }}
+                  />
+                </div>
+              ))}
+            </div>
+          )}
         </Section>
       </div>
       <Listing

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr, formatBirr, formatCount } from '../../ui/format.ts';
@@ -8,6 +9,7 @@ import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { ruleName } from '../field-words.ts';
+import { useOperator } from '../operator.ts';
 import { Actions } from '../parts.tsx';
 import { useRead, type FeeRule, type LimitRule } from '../routes.ts';
 import { text } from './text.ts';
@@ -46,6 +48,8 @@ const rowsOf = <Rule,>({ current, scheduled }: Rules<Rule>): Row<Rule>[] => [
 /** What payments, withdrawals and settlements cost. */
 export function Fees(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/fees', { params: props });
+  // Once, not in every row.
+  const reason = useOperator().whyNot('merchant.change-fees');
   const columns: readonly Column<Row<FeeRule>>[] = [
     { header: text.direction, cell: ({ rule }) => ruleName(rule) },
     { header: text.rule, narrow: 'second', cell: (row) => <RuleState {...row} /> },
@@ -70,10 +74,15 @@ export function Fees(props: Props) {
     },
   ];
   return (
-    <Section title={text.fees}>
+    <Section title={text.fees} actions={reason && <Button whyNot={reason}>{text.change}</Button>}>
       <Loaded query={query}>
         {({ data }) => (
-          <List label={text.fees} columns={columns} rows={rowsOf(data)} idOf={({ rule }) => rule.feeRuleId} />
+          <List
+            label={text.fees}
+            columns={reason === undefined ? columns : columns.slice(0, -1)}
+            rows={rowsOf(data)}
+            idOf={({ rule }) => rule.feeRuleId}
+          />
         )}
       </Loaded>
     </Section>
@@ -83,6 +92,7 @@ export function Fees(props: Props) {
 /** The smallest and largest amounts of payments and withdrawals. */
 export function Limits(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/limits', { params: props });
+  const reason = useOperator().whyNot('merchant.change-limits');
   const columns: readonly Column<Row<LimitRule>>[] = [
     { header: text.direction, cell: ({ rule }) => ruleName(rule) },
     { header: text.rule, narrow: 'second', cell: (row) => <RuleState {...row} /> },
@@ -102,10 +112,15 @@ export function Limits(props: Props) {
     },
   ];
   return (
-    <Section title={text.limits}>
+    <Section title={text.limits} actions={reason && <Button whyNot={reason}>{text.change}</Button>}>
       <Loaded query={query}>
         {({ data }) => (
-          <List label={text.limits} columns={columns} rows={rowsOf(data)} idOf={({ rule }) => rule.limitRuleId} />
+          <List
+            label={text.limits}
+            columns={reason === undefined ? columns : columns.slice(0, -1)}
+            rows={rowsOf(data)}
+            idOf={({ rule }) => rule.limitRuleId}
+          />
         )}
       </Loaded>
     </Section>

@@ -48,6 +48,7 @@ export const text = catalogue({
   standard: ['standard', 'መደበኛ'],
   rule: ['Rule', 'ደንብ'],
   points: (count: number) => [`${formatCount(count / 100)} %`, `${formatCount(count / 100)} %`],
+  change: ['Change', 'ይቀይሩ'],
   review: ['Review of withdrawals', 'የወጪዎች ምርመራ'],
   largeAmount: ['Reviewed from', 'የሚመረመረው ከ'],
   twoPersonAmount: ['Two approvals from', 'ሁለት ማጽደቅ ከ'],
