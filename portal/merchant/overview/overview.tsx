@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-import { channelName } from '../../ui/channel-name.ts';
+import { channelName } from '../../ui/channel-text.ts';
 import type { Days } from '../../ui/days.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';

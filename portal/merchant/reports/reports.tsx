@@ -1,6 +1,6 @@
 import { addDays } from '../../../src/lib/dates.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { CHANNEL_CHOICES } from '../../ui/channel-name.ts';
+import { CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { download } from '../../ui/download.ts';
 import { Failed, failureText } from '../../ui/feedback.tsx';
 import { useFilters } from '../../ui/filter-bar.tsx';
@@ -82,7 +82,7 @@ function Choices({ wanted, onChange }: ChoicesProps) {
       {kind !== 'settlements' && (
         <ChoiceFilter
           name={text.channel}
-          values={CHANNEL_CHOICES}
+          values={CHANNEL_VALUES}
           chosen={channel}
           onChange={(chosen) => onChange({ channel: chosen })}
         />

@@ -1,4 +1,4 @@
-import { channelName } from '../../ui/channel-name.ts';
+import { channelName } from '../../ui/channel-text.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { birr, formatBirr, formatCount } from '../../ui/format.ts';
 import { List, Totals, type Column } from '../../ui/list.tsx';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
 import type { CallFailure } from '../../ui/call.ts';
-import { channelName } from '../../ui/channel-name.ts';
+import { channelName } from '../../ui/channel-text.ts';
 import { ApiMessage } from '../../ui/feedback.tsx';
 import { Check } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';

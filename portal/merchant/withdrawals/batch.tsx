@@ -4,7 +4,7 @@ import { useState } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
-import { channelName } from '../../ui/channel-name.ts';
+import { channelName } from '../../ui/channel-text.ts';
 import { Mono } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { saveFile } from '../../ui/download.ts';

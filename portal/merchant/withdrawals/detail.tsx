@@ -1,5 +1,5 @@
 import { Note, type Tone } from '../../ui/badge.tsx';
-import { channelName } from '../../ui/channel-name.ts';
+import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { birr } from '../../ui/format.ts';

@@ -4,7 +4,7 @@ import { BANKS } from '../../../src/lib/banks.ts';
 import type { Channel } from '../../../src/merchants/channels/channel.ts';
 import { issueOf } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
-import { CHANNEL_CHOICES } from '../../ui/channel-name.ts';
+import { CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { Choice, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
@@ -100,7 +100,7 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
       <Choice
         label={text.channel}
         value={channel}
-        options={CHANNEL_CHOICES.filter(([one]) => paying.includes(one))}
+        options={CHANNEL_VALUES.filter(([one]) => paying.includes(one))}
         onChange={setChannel}
       />
       {ofChannel && <LimitLine limits={ofChannel.payOut} />}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import { buttonStyle } from '../../ui/button.tsx';
-import { CHANNEL_CHOICES, channelName } from '../../ui/channel-name.ts';
+import { CHANNEL_VALUES, channelName } from '../../ui/channel-text.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<WithdrawalRow>[] = [
 const FILTERS: readonly Filter[] = [
   { kind: 'days' },
   ...STATE_FILTERS,
-  { kind: 'one', name: 'channel', label: text.channel, values: CHANNEL_CHOICES },
+  { kind: 'one', name: 'channel', label: text.channel, values: CHANNEL_VALUES },
 ];
 
 /** Withdrawals: what they may be, the list, and a new one. */
