@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'fee'
   | 'lim'
   | 'wd'
+  | 'rfd'
   | 'stl'
   | 'rcd'
   | 'rcp'

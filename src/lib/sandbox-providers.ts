@@ -16,6 +16,11 @@ export const SANDBOX_PHONES = [
     outcome: 'approved, callback lost (found by polling)',
   },
   { phone: '0911000008', behaviour: 'approve-wrong-amount', outcome: 'approved with a wrong amount' },
+  {
+    phone: '0911000009',
+    behaviour: 'approve-refund-fails',
+    outcome: 'approved within a second; a refund of it is accepted, then fails',
+  },
 ] as const;
 
 export type SandboxBehaviour = (typeof SANDBOX_PHONES)[number]['behaviour'];
@@ -37,6 +42,26 @@ const PAYOUTS = [
 
 /** The only numbers that receive payouts in the sandbox, and the last digits of bank accounts that behave alike. */
 export const SANDBOX_PAYOUTS = PAYOUTS.map((payout) => ({ ...payout, accountEndsIn: payout.phone.slice(-1) }));
+
+/** What happens to refunds, by the phone that paid. */
+export const SANDBOX_REFUNDS = [
+  { phone: '0911000001', behaviour: 'pay', outcome: 'refunded within a second' },
+  { phone: '0911000004', behaviour: 'never', outcome: 'never decided (approve the payment for the customer first)' },
+  { phone: '0911000005', behaviour: 'pay-slowly', outcome: 'refunded after 2 minutes' },
+  { phone: '0911000006', behaviour: 'decline', outcome: 'declined at once' },
+  { phone: '0911000007', behaviour: 'pay-without-callback', outcome: 'refunded, callback lost (found by polling)' },
+  {
+    phone: '0911000008',
+    behaviour: 'insufficient-float',
+    outcome: 'declined at once: the operator has too little money at the provider (once the held payment is released)',
+  },
+  { phone: '0911000009', behaviour: 'accept-then-fail', outcome: 'accepted, then failed' },
+] as const satisfies { phone: string; behaviour: SandboxPayoutBehaviour; outcome: string }[];
+
+/** The behaviour of a refund of a payment from this phone; of any other it is paid. */
+export function refundBehaviour(payer: string): SandboxPayoutBehaviour {
+  return SANDBOX_REFUNDS.find(({ phone }) => phone === localPhone(payer))?.behaviour ?? 'pay';
+}
 
 /** The behaviour of a payout to a sandbox phone or account. */
 export type SandboxPayoutBehaviour = (typeof PAYOUTS)[number]['behaviour'];

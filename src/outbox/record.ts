@@ -22,7 +22,7 @@ export type OutboxMessage = {
 export type OutboxRow = OutboxMessage & { id: string };
 
 /**
- * The order of sending. money: withdrawals and settlements; retry: failed deliveries that need a retry or a resend;
+ * The order of sending. money: withdrawals, refunds and settlements; retry: failed deliveries that need a retry or a resend;
  * visibility: workflows of deliveries that succeeded, which operators only look at.
  */
 type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;

@@ -16,7 +16,7 @@ import { findProviderOf, type FindProvider, type MerchantOrder, type Provider, t
 import { LIVE_CHANNELS, type LiveProviders } from './settings.ts';
 
 const BODY_BYTES_MAX = 65_536;
-/** 24 random bytes, as they are made for attempts and withdrawals. */
+/** 24 random bytes, as they are made for attempts, withdrawals and refunds. */
 const SECRET = /^[\w-]{32}$/;
 /** Stored of one order, and by one process of one channel of an environment in a minute; verified ones are all stored. */
 const UNVERIFIED_PER_ORDER_MAX = 20;
@@ -26,6 +26,7 @@ const SEND_AGAIN = 'Not handled. Please send it again.';
 type At = MerchantOrder & { channel: Channel; environment: Environment };
 export type CallbackAttempt = At & { attemptId: string };
 export type CallbackWithdrawal = At & { withdrawalId: string };
+export type CallbackRefund = At & { refundId: string };
 
 /** Refused: from a wrong network, or signed with the keys of the other environment. It does not trigger a check. */
 type CallbackResult = 'verified' | 'unverified' | 'refused';
@@ -34,7 +35,7 @@ type CallbackResult = 'verified' | 'unverified' | 'refused';
 const COUNTED_RESULTS = ['verified', 'unverified', 'refused', 'unstored'] as const;
 type CountedResult = (typeof COUNTED_RESULTS)[number];
 
-type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
+type CallbackOrder = CallbackAttempt | CallbackWithdrawal | CallbackRefund;
 
 export type CallbackDeps = {
   findOrderBySecret: (secret: string) => Promise<CallbackOrder | null>;
@@ -53,7 +54,7 @@ export type CallbackDeps = {
   log: Pick<Logger, 'info' | 'error'>;
 };
 
-/** The callback address of an attempt or withdrawal. */
+/** The callback address of an attempt, withdrawal or refund. */
 export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: string }): string {
   return `${baseUrl.replace(/\/{1,9}$/, '')}/api/providers/${order.channel}/callback/${order.secret}`;
 }
@@ -145,7 +146,8 @@ async function verifyCallback(
     const whose = other === 'live' ? "live's keys" : "the sandbox's keys";
     return { result: 'refused', problem: `it is signed with ${whose}, and the order is ${PLACES[order.environment]}` };
   }
-  const isOurs = parsed.orderId === ('attemptId' in order ? order.attemptId : order.withdrawalId);
+  const ids: Partial<Record<'attemptId' | 'withdrawalId' | 'refundId', string>> = order;
+  const isOurs = parsed.orderId === (ids.attemptId ?? ids.withdrawalId ?? ids.refundId);
   return isOurs ? { result: 'verified', problem: null } : { result: 'unverified', problem: 'it names another order' };
 }
 
@@ -183,7 +185,7 @@ function respondPlain(ctx: Context, status: number, text: string): void {
 }
 
 /** A callback byte for byte, and whether its signature is valid. */
-export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
+export type CallbackRow = ({ attemptId: string } | { withdrawalId: string } | { refundId: string }) & {
   channel: Channel;
   body: Buffer;
   verified: boolean;
@@ -195,13 +197,13 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
 export async function storeCallback(db: Queryable, row: CallbackRow): Promise<boolean> {
   const stored = await rows(
     db,
-    `INSERT INTO provider_callback (attempt_id, withdrawal_id, channel, body, verified, rejection_reason)
-     SELECT CAST(:attemptId AS text), CAST(:withdrawalId AS text), :channel, :body, CAST(:verified AS boolean), :rejectionReason
+    `INSERT INTO provider_callback (attempt_id, withdrawal_id, refund_id, channel, body, verified, rejection_reason)
+     SELECT CAST(:attemptId AS text), CAST(:withdrawalId AS text), CAST(:refundId AS text), :channel, :body, CAST(:verified AS boolean), :rejectionReason
      WHERE CAST(:verified AS boolean) OR (
        SELECT count(*) FROM provider_callback
-       WHERE NOT verified AND (attempt_id = :attemptId OR withdrawal_id = :withdrawalId)) < ${UNVERIFIED_PER_ORDER_MAX}
+       WHERE NOT verified AND (attempt_id = :attemptId OR withdrawal_id = :withdrawalId OR refund_id = :refundId)) < ${UNVERIFIED_PER_ORDER_MAX}
      RETURNING 1`,
-    { attemptId: null, withdrawalId: null, ...row },
+    { attemptId: null, withdrawalId: null, refundId: null, ...row },
   );
   return stored.length > 0;
 }
@@ -214,8 +216,8 @@ const RECHECK_AGE_PART = 10;
 
 /** In SQL: a table of orders `o`, and the condition on them and on `callback.received_at`, the last verified callback. */
 type Rechecked = {
-  table: 'payment_attempt' | 'withdrawal';
-  idColumn: 'attempt_id' | 'withdrawal_id';
+  table: 'payment_attempt' | 'withdrawal' | 'refund';
+  idColumn: 'attempt_id' | 'withdrawal_id' | 'refund_id';
   where: string;
   values?: Record<string, unknown>;
   now: Date;

@@ -26,14 +26,20 @@ const MEANINGS: Record<string, Meaning> = {
   INVALID_MSISDN: 'unknownParty',
   INSUFFICIENT_FLOAT: 'insufficientFloat',
   PAYOUT_FAILED: 'failed',
+  REFUND_FAILED: 'failed',
   NOT_FOUND: 'notFound',
 };
-const ROW_TYPES: Record<string, string> = { PUSH: 'payment', PAYOUT: 'payout', PAYOUT_REVERSAL: 'payoutReversal' };
+const ROW_TYPES: Record<string, string> = {
+  PUSH: 'payment',
+  PAYOUT: 'payout',
+  PAYOUT_REVERSAL: 'payoutReversal',
+  REFUND: 'refund',
+};
 
 const text = z.string();
 const optional = text.optional();
 
-/** A payment or a payout. */
+/** A payment, a payout or a refund. */
 const Order = z
   .object({
     status: z.number(),
@@ -74,8 +80,8 @@ const Statement = z
 
 /**
  * The channel CBE_BIRR: a USSD push to the customer's phone by signed POST. `transactionId` is our order id: the same id
- * is pushed only once. Payouts and statement are not published: both are assumed to be signed POSTs in the shape of the
- * push (src/sandbox/simulator/cbe-birr.ts has the fields). Awash publishes no merchant API at all: until it does, its
+ * is pushed only once. Payouts, refunds and statement are not published: all are assumed to be signed POSTs in the shape of
+ * the push (src/sandbox/simulator/cbe-birr.ts has the fields). Awash publishes no merchant API at all: until it does, its
  * channel is assumed to speak this protocol, with payouts to bank accounts too.
  */
 export function createCbeBirr(
@@ -105,6 +111,9 @@ export function createCbeBirr(
       payout: ({ destination, accountName, ...order }) =>
         callOrder('/payout', { ...commonFields(order), accountName, ...payeeFields(destination) }),
       queryPayout: (transactionId) => callOrder('/payout-status', { transactionId }),
+      refund: ({ refundId: orderId, paymentId: originalTransactionId, reason, ...order }) =>
+        callOrder('/refund', { ...commonFields({ ...order, orderId }), originalTransactionId, reason }),
+      queryRefund: ({ refundId: transactionId }) => callOrder('/refund-status', { transactionId }),
     }),
     statement: async (statementDate, cursor) =>
       readReply(await call('/statement', { statementDate, cursor: cursor ?? '' }), Statement),

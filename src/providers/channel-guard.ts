@@ -84,6 +84,8 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
         query: async (orderId) => guarded('query', () => provider.query(orderId)),
         payout: async (order) => guarded('payout', () => provider.payout(order)),
         queryPayout: async (orderId) => guarded('queryPayout', () => provider.queryPayout(orderId)),
+        refund: async (order) => guarded('refund', () => provider.refund(order)),
+        queryRefund: async (order) => guarded('queryRefund', () => provider.queryRefund(order)),
         statement: async (day, cursor) => guarded('statement', () => provider.statement(day, cursor)),
       };
     },

@@ -4,14 +4,19 @@ import { Registry } from '../http/metrics.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { Provider, Unknown } from './provider.ts';
 
-export type ProviderOperation = keyof Pick<Provider, 'initiate' | 'query' | 'payout' | 'queryPayout' | 'statement'>;
+export type ProviderOperation = keyof Pick<
+  Provider,
+  'initiate' | 'query' | 'payout' | 'queryPayout' | 'refund' | 'queryRefund' | 'statement'
+>;
 
-/** What a provider may fail at separately: its payments, its payouts, its statements. */
+/** What a provider may fail at separately: its payments, its payouts and refunds, its statements. */
 export const SERVICE_OF = {
   initiate: 'payments',
   query: 'payments',
   payout: 'payouts',
   queryPayout: 'payouts',
+  refund: 'payouts',
+  queryRefund: 'payouts',
   statement: 'statements',
 } as const satisfies Record<ProviderOperation, string>;
 export type Service = (typeof SERVICE_OF)[ProviderOperation];

@@ -8,6 +8,8 @@ import type {
   Provider,
   ProviderFailure,
   ProviderOutcome,
+  RefundOrder,
+  RefundOutcome,
   Unknown,
 } from './provider.ts';
 
@@ -46,6 +48,9 @@ type OrderCalls = {
   query: (orderId: string) => Promise<OrderReply | Unknown>;
   payout: (order: PayoutOrder) => Promise<OrderReply | Unknown>;
   queryPayout: (orderId: string) => Promise<OrderReply | Unknown>;
+  /** Their replies name the refund. */
+  refund: (order: RefundOrder) => Promise<OrderReply | Unknown>;
+  queryRefund: (order: Pick<RefundOrder, 'refundId' | 'paymentId'>) => Promise<OrderReply | Unknown>;
 };
 
 type Failure<Of extends PayoutFailure> = Omit<Of, 'providerCode'>;
@@ -79,13 +84,20 @@ const PAYOUT_FAILURES: Failures<PayoutFailure> = {
   unknownParty: NO_PAYEE,
 };
 
+/** In all of them nothing was refunded. */
+const REFUND_FAILURES: Failures<PayoutFailure> = {
+  declined: { code: 'DECLINED', message: 'The provider declined the refund.', retryable: false },
+  insufficientFloat: { code: 'INSUFFICIENT_FUNDS', message: 'The payment account has too little.', retryable: true },
+  failed: { code: 'DECLINED', message: 'The provider accepted the refund, but it failed.', retryable: true },
+};
+
 const EXPIRED = { code: 'TIMED_OUT', message: 'The payment was not confirmed in time.', retryable: true } as const;
 const PHONES_ONLY = 'The provider pays out to phone numbers only.';
 
-/** Payments and payouts by a provider's calls. */
+/** Payments, payouts and refunds by a provider's calls. */
 export function connectOrders(
   calls: OrderCalls,
-): Pick<Provider, 'capabilities' | 'initiate' | 'query' | 'payout' | 'queryPayout'> {
+): Pick<Provider, 'capabilities' | 'initiate' | 'query' | 'payout' | 'queryPayout' | 'refund' | 'queryRefund'> {
   // A code may be any text, "constructor" too.
   const meanings = new Map(Object.entries(calls.meanings));
   const mask = (text: string): string => calls.secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
@@ -107,10 +119,13 @@ export function connectOrders(
     query: async (orderId) => read(orderId, await calls.query(orderId), (reply) => readPayment(reply, 'pending')),
     payout: async (order) =>
       calls.payoutTo.includes(order.destination.kind)
-        ? read(order.orderId, await calls.payout(order), (reply) => readPayout(reply, 'accepted'))
+        ? read(order.orderId, await calls.payout(order), (reply) => readPayout(reply, 'accepted', PAYOUT_FAILURES))
         : declined('NOT_SENT', { code: 'REJECTED', message: PHONES_ONLY, retryable: false }),
     queryPayout: async (orderId) =>
-      read(orderId, await calls.queryPayout(orderId), (reply) => readPayout(reply, 'pending')),
+      read(orderId, await calls.queryPayout(orderId), (reply) => readPayout(reply, 'pending', PAYOUT_FAILURES)),
+    refund: async (order) => read(order.refundId, await calls.refund(order), (reply) => readRefund(reply, 'accepted')),
+    queryRefund: async (order) =>
+      read(order.refundId, await calls.queryRefund(order), (reply) => readRefund(reply, 'pending')),
   };
 }
 
@@ -141,7 +156,7 @@ function readPayment(reply: Read, undecided: 'accepted' | 'pending'): ProviderOu
   }
 }
 
-function readPayout(reply: Read, undecided: 'accepted' | 'pending'): PayoutOutcome {
+function readPayout(reply: Read, undecided: 'accepted' | 'pending', failures: Failures<PayoutFailure>): PayoutOutcome {
   const { state, code: providerCode, meaning, reference: providerReference = null } = reply;
   switch (state) {
     case 'waiting':
@@ -151,18 +166,25 @@ function readPayout(reply: Read, undecided: 'accepted' | 'pending'): PayoutOutco
     case 'reversed':
       return moneyOutcome('reversed', reply);
     case 'failed':
-      return declined(providerCode, failureOf(PAYOUT_FAILURES, reply, 'REJECTED'));
+      return declined(providerCode, failureOf(failures, reply, 'REJECTED'));
     case 'rejected': {
       if (meaning === 'notFound' && undecided === 'pending') return { kind: 'not-found', providerCode };
       // Any other code describes the request (its signature, a field, an id that was used with another amount): an earlier
       // submission may have been accepted, so only a query gives the outcome.
-      const failure = meaning && undecided === 'accepted' ? PAYOUT_FAILURES[meaning] : undefined;
+      const failure = meaning && undecided === 'accepted' ? failures[meaning] : undefined;
       return failure ? declined(providerCode, failure) : rejectedRequest(providerCode);
     }
     case 'expired':
     case undefined:
-      return unreadable(`the state of the payout is not known: ${providerCode}`);
+      return unreadable(`the state is not known: ${providerCode}`);
   }
+}
+
+/** As of a payout, but never reversed. */
+function readRefund(reply: Read, undecided: 'accepted' | 'pending'): RefundOutcome {
+  if (reply.state === 'paid') return moneyOutcome('succeeded', reply);
+  if (reply.state === 'reversed') return unreadable('a refund was reversed');
+  return readPayout(reply, undecided, REFUND_FAILURES) as RefundOutcome;
 }
 
 /** The failure that the provider's code stands for; for any other code, this one with the provider's reason. */

@@ -65,12 +65,12 @@ export type PayoutDestination =
 /**
  * An order's common fields. `orderId` is the provider's idempotency key: the same id never moves money twice. A call whose
  * outcome is unknown is repeated only as its protocol allows, always under the same id:
- * - query, queryPayout, statement: at any time; they change nothing.
+ * - query, queryPayout, queryRefund, statement: at any time; they change nothing.
  * - initiate: until a reply is known. telebirr rejects the repeat with ORDER_EXIST, or returns the order again; CBE Birr and
  *   Awash push an id once and return its state. Any other rejection of a repeat may not be about the first submission, so
  *   the order is queried (src/payments/sync.ts).
- * - payout: only after queryPayout returned not-found; an unknown outcome is queried, for as long as it takes
- *   (src/withdrawals/sync.ts). Sent again all the same, it returns the state of the first submission.
+ * - payout, refund: only after queryPayout or queryRefund returned not-found; an unknown outcome is queried, for as long as it takes
+ *   (src/withdrawals/sync.ts, src/refunds/sync.ts). Sent again all the same, it returns the state of the first submission.
  */
 type Order = { orderId: string; amountSantim: Santim; currency: string; notifyUrl: string };
 
@@ -104,9 +104,20 @@ export type PayoutOutcome =
   | { kind: 'not-found'; providerCode: string | null }
   | Unknown;
 
+/** One refund as a provider needs it, under the refund's id (rfd_…): a part or all of the payment `paymentId` (pat_…). */
+export type RefundOrder = Omit<Order, 'orderId'> & { refundId: string; paymentId: string; reason: string };
+
+/** A provider's report of a refund, as of a payout; a refund is never reversed. */
+export type RefundOutcome =
+  | Undecided<'accepted' | 'pending'>
+  | Moved<'succeeded'>
+  | Declined<PayoutFailure>
+  | { kind: 'not-found'; providerCode: string | null }
+  | Unknown;
+
 /**
- * A page of a provider's statement, and the cursor of the next one, if there is one. `orderId` is ours (pat_… or wd_…),
- * or the provider's name for money that we did not request. The amount is never negative; `type` gives the direction.
+ * A page of a provider's statement, and the cursor of the next one, if there is one. `orderId` is ours (pat_…, wd_… or
+ * rfd_…), or the provider's name for money that we did not request. The amount is never negative; `type` gives the direction.
  */
 export const StatementPage = z.object({
   kind: z.literal('page'),
@@ -114,7 +125,7 @@ export const StatementPage = z.object({
     .array(
       z.object({
         orderId: z.string().min(1),
-        type: z.enum(['payment', 'payout', 'payoutReversal']),
+        type: z.enum(['payment', 'payout', 'payoutReversal', 'refund']),
         amountSantim: z.bigint(),
         currency: z.string(),
         providerReference: z.string().min(1),
@@ -140,8 +151,8 @@ export type ProviderFailure = {
 export type PayoutFailure = Omit<ProviderFailure, 'code'> & { code: ProviderFailure['code'] | 'INVALID_PAYEE' };
 
 /**
- * A callback's order and whether its signature is valid. Even a verified callback only triggers a query (`query` or
- * `queryPayout`; src/payments/sync.ts). `orderId` is ours: pat_… or wd_….
+ * A callback's order and whether its signature is valid. Even a verified callback only triggers a query (`query`,
+ * `queryPayout` or `queryRefund`; src/payments/sync.ts). `orderId` is ours: pat_…, wd_… or rfd_….
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 
@@ -167,6 +178,9 @@ export type Provider = {
   query: (orderId: string) => Promise<ProviderOutcome>;
   payout: (order: PayoutOrder) => Promise<PayoutOutcome>;
   queryPayout: (orderId: string) => Promise<PayoutOutcome>;
+  /** Of payments by the same account. */
+  refund: (order: RefundOrder) => Promise<RefundOutcome>;
+  queryRefund: (order: Pick<RefundOrder, 'refundId' | 'paymentId'>) => Promise<RefundOutcome>;
   capabilities: { payoutTo: readonly PayoutDestination['kind'][] };
   /**
    * The provider's statement of an Addis Ababa day (YYYY-MM-DD), page by page: null first, then each page's
@@ -179,7 +193,7 @@ export type Provider = {
   callbackBaseUrl?: string | undefined;
   /** Sandbox only: decides on a waiting payment in place of its payer. */
   decide?: (orderId: string, decision: PayerDecision) => Promise<'decided' | 'not-waiting' | 'unknown'>;
-  /** Of payments and payouts alike. */
+  /** Of payments, payouts and refunds alike. */
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** The response that acknowledges a callback, so that it is not repeated. */
   callbackResponse: { contentType: string; body: string };

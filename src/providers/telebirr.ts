@@ -6,14 +6,25 @@ import { formatBirr, parseBirr } from '../lib/money.ts';
 import { verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
 import { ourOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
-import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider } from './provider.ts';
+import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider, type RefundOrder } from './provider.ts';
 import { PAYOUT_TO, pemBlocks } from './settings.ts';
 import { createTelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 
 const text = z.string();
 const optional = text.optional();
 
-/** A reply about a payment or a transfer. Two generations of the fabric name the code and the message differently. */
+/** One refund of an order, as a query of the order lists it. */
+const RefundInfo = z.object({
+  refund_request_no: optional,
+  refund_order_id: optional,
+  refund_amount: optional,
+  refund_currency: optional,
+  refund_status: optional,
+  fail_code: optional,
+  fail_reason: optional,
+});
+
+/** A reply about a payment, a transfer or a refund. Two generations of the fabric name the code and the message differently. */
 const Reply = z.object({
   status: z.number(),
   body: z.object({
@@ -34,6 +45,11 @@ const Reply = z.object({
         total_amount: optional,
         fail_code: optional,
         fail_reason: optional,
+        refund_order_id: optional,
+        refund_amount: optional,
+        refund_currency: optional,
+        refund_status: optional,
+        refund_info: z.array(RefundInfo).optional(),
       })
       .optional()
       .catch(undefined),
@@ -49,10 +65,12 @@ const PAYMENT_STATES = new Map<string, OrderState>([
   ['ORDER_CLOSED', 'expired'],
   ['Expired', 'expired'],
 ]);
-const TRANSFER_STATES = new Map<string, OrderState>([
+const OUTGOING_STATES = new Map<string, OrderState>([
   ['TRANSFER_SUCCESS', 'paid'],
   ['TRANSFER_REVERSED', 'reversed'],
   ['TRANSFER_FAILED', 'failed'],
+  ['REFUND_SUCCESS', 'paid'],
+  ['REFUND_FAILED', 'failed'],
 ]);
 const MEANINGS: Record<string, Meaning> = {
   INSUFFICIENT_BALANCE: 'insufficientFunds',
@@ -64,6 +82,9 @@ const MEANINGS: Record<string, Meaning> = {
   INVALID_PAYEE: 'unknownPayee',
   ORDER_EXIST: 'exists',
   ORDER_NOT_EXIST: 'notFound',
+  REFUND_REFUSED: 'declined',
+  REFUND_NOT_MADE: 'failed',
+  REFUND_NOT_EXIST: 'notFound',
 };
 
 type Direction = 'payment' | 'transfer';
@@ -105,9 +126,50 @@ const orderBy = (direction: Direction, states: ReadonlyMap<string, OrderState>) 
       currency: content.trans_currency,
     };
   });
-const [Payment, Transfer] = [orderBy('payment', PAYMENT_STATES), orderBy('transfer', TRANSFER_STATES)];
+const [Payment, Transfer] = [orderBy('payment', PAYMENT_STATES), orderBy('transfer', OUTGOING_STATES)];
 
-const ROW_TYPES: Record<string, string> = { C2B: 'payment', B2C: 'payout', B2C_REVERSAL: 'payoutReversal' };
+type RefundIds = Pick<RefundOrder, 'refundId' | 'paymentId'>;
+
+/** A reply about a refund. It names the refunded order alone; `find` gives the refund in its content. */
+const refundBy = (
+  { refundId, paymentId }: RefundIds,
+  find: (content: Content) => z.output<typeof RefundInfo> | undefined,
+) =>
+  Reply.transform(({ body: { result, biz_content: content, ...body } }): OrderReply => {
+    const order = { kind: 'order', orderId: refundId } as const;
+    if (result !== 'SUCCESS' || !content) {
+      const [code = 'no code', reason] = [body.errorCode ?? body.code, body.msg ?? body.errorMsg];
+      return { ...order, state: result === 'FAIL' ? 'rejected' : undefined, code, reason };
+    }
+    const paid = ourOrderId(content.merch_order_id ?? '');
+    if (paid !== paymentId) return { ...order, orderId: paid, state: undefined, code: result };
+    const refund = find(content);
+    if (!refund) return { ...order, state: 'rejected', code: 'REFUND_NOT_EXIST' };
+    const { refund_status: status, refund_amount: amount, refund_currency: currency } = refund;
+    return {
+      ...order,
+      // REFUNDING, REFUND_DUPLICATED (it was requested before), and any status telebirr adds: not decided yet.
+      state: status === undefined ? undefined : (OUTGOING_STATES.get(status) ?? 'waiting'),
+      code: refund.fail_code ?? status ?? 'no status',
+      reason: refund.fail_reason,
+      reference: refund.refund_order_id,
+      amount,
+      currency,
+    };
+  });
+
+const itself = (content: Content) => content;
+const listedRefund =
+  ({ refundId }: RefundIds) =>
+  ({ refund_info: refunds = [] }: Content) =>
+    refunds.find((one) => one.refund_request_no === toPlainOrderId(refundId));
+
+const ROW_TYPES: Record<string, string> = {
+  REFUND: 'refund',
+  C2B: 'payment',
+  B2C: 'payout',
+  B2C_REVERSAL: 'payoutReversal',
+};
 const Row = z
   .object({
     merch_order_id: text,
@@ -142,6 +204,9 @@ const Statement = z
 /**
  * The channel TELEBIRR. Throws at once when a key is not one.
  *
+ * A refund is published, how to query it is not, except that a query's reply has its refunds in a field that is not signed,
+ * refund_info: it is assumed to be a list of what the refund's own reply has, with refund_request_no.
+ *
  * Payouts (B2C) and the statement are not published. B2C on the platform below telebirr is a transfer from an
  * organisation to a customer's phone, with a later result call. Assumed are the fabric's conventions (token, signed
  * message, notify) and the platform's codes as preOrder uses them: a payee that is an organisation is 5000 and a short
@@ -169,6 +234,9 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
       query: async (orderId) => readReply(await query('queryOrder', orderId), Payment),
       payout: async (order) => readReply(await call('transfer', transferContent(order)), Transfer),
       queryPayout: async (orderId) => readReply(await query('queryTransfer', orderId), Transfer),
+      refund: async (order) => readReply(await call('refund', refundContent(order)), refundBy(order, itself)),
+      queryRefund: async (order) =>
+        readReply(await query('queryOrder', order.paymentId), refundBy(order, listedRefund(order))),
     }),
     statement: async (day, cursor) =>
       readReply(
@@ -205,6 +273,16 @@ function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date)
     payee_identifier_type: '04',
     payee_type: '5000',
     ...(config.phoneInCallbackInfo ? { callback_info: order.phone } : {}),
+  };
+}
+
+function refundContent(order: RefundOrder): SignedMessage {
+  return {
+    merch_order_id: toPlainOrderId(order.paymentId),
+    refund_request_no: toPlainOrderId(order.refundId),
+    refund_reason: order.reason,
+    actual_amount: formatBirr(order.amountSantim),
+    trans_currency: order.currency,
   };
 }
 

@@ -66,9 +66,9 @@ beforeAll(async () => {
       return storeCallback(database.db, row);
     },
     async onCallback(order, { verified }) {
-      if ('withdrawalId' in order) {
-        payoutChecks.push({ withdrawalId: order.withdrawalId, verified, storedBefore: payoutsStored.length });
-      } else checks.push({ attemptId: order.attemptId, verified, storedBefore: (await stored()).length });
+      const { attemptId, withdrawalId } = order as CallbackAttempt & CallbackWithdrawal;
+      if (withdrawalId) payoutChecks.push({ withdrawalId, verified, storedBefore: payoutsStored.length });
+      else checks.push({ attemptId, verified, storedBefore: (await stored()).length });
       if (problem === 'check') throw new Error('the check failed');
       return problem !== 'doubt';
     },

@@ -110,6 +110,7 @@ test('a killed simulator restarts with all payouts, due reversals and bank trans
     received: '0.00',
     paidOut: '752.25',
     reversed: '250.75',
+    refunded: '0.00',
     transferred: '7.00',
     unpaid: '-508.50',
   });

@@ -159,6 +159,7 @@ describe.each(CHANNELS)('the statements of %s', (channel) => {
       received: '1000.00',
       paidOut: '501.50',
       reversed: '250.75',
+      refunded: '0.00',
       transferred: '300.25',
       unpaid: '449.00',
     });

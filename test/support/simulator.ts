@@ -14,7 +14,14 @@ type TestOrder = JournalOrder & { attemptId: string };
 /** A payout of the journal with our id of it. */
 type TestPayout = JournalOrder & { withdrawalId: string };
 
-type TestJournal = Omit<Journal, 'orders' | 'payouts'> & { orders: TestOrder[]; payouts: TestPayout[] };
+/** A refund of the journal with our id of it. */
+type TestRefund = JournalOrder & { refundId: string };
+
+type TestJournal = Omit<Journal, 'orders' | 'payouts' | 'refunds'> & {
+  orders: TestOrder[];
+  payouts: TestPayout[];
+  refunds: TestRefund[];
+};
 
 export type TestSimulator = {
   url: string;
@@ -27,6 +34,8 @@ export type TestSimulator = {
   orderOf: (attemptId: string) => Promise<TestOrder | undefined>;
   /** The simulator's payout of this withdrawal. */
   payoutOf: (withdrawalId: string) => Promise<TestPayout | undefined>;
+  /** The simulator's refund. */
+  refundOf: (refundId: string) => Promise<TestRefund | undefined>;
   /** The amounts that passed through a channel, and the amount it still owes. */
   totalsOf: (channel: SimulatedChannel) => Promise<ChannelTotals>;
   /** Transfers this amount ("100.50") from the provider to the operator's bank. */
@@ -59,11 +68,12 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
   }
 
   async function journal(): Promise<TestJournal> {
-    const { orders, payouts, ...rest } = (await call('GET', '/admin/journal')) as Journal;
+    const { orders, payouts, refunds, ...rest } = (await call('GET', '/admin/journal')) as Journal;
     return {
       ...rest,
       orders: orders.map((order) => ({ ...order, attemptId: ourId(order.orderId) })),
       payouts: payouts.map((payout) => ({ ...payout, withdrawalId: ourId(payout.orderId) })),
+      refunds: refunds.map((refund) => ({ ...refund, refundId: ourId(refund.orderId) })),
     };
   }
 
@@ -75,6 +85,7 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
     clearFaults: async () => void (await call('DELETE', '/admin/faults')),
     orderOf: async (attemptId) => (await journal()).orders.find((order) => order.attemptId === attemptId),
     payoutOf: async (withdrawalId) => (await journal()).payouts.find((payout) => payout.withdrawalId === withdrawalId),
+    refundOf: async (refundId) => (await journal()).refunds.find((refund) => refund.refundId === refundId),
     totalsOf: async (channel) => (await journal()).totals[channel],
     transferToBank: async (channel, amount) => void (await call('POST', '/admin/bank-transfer', { channel, amount })),
     requests: async (what) => (await journal()).requests[what] ?? 0,

@@ -93,8 +93,8 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
 
 const SETS_MAX = 10_000;
 
-/** Our ids of payments and payouts. */
-const OUR_ORDER = /^(?:pat|wd)_[0-9A-Z]+$/;
+/** Our ids of payments, payouts and refunds. */
+const OUR_ORDER = /^(?:pat|wd|rfd)_[0-9A-Z]+$/;
 
 function connectMerchants({ credentials, channel, clock, connect }: MerchantAccounts) {
   /** By the set's id; they hold the provider's tokens, too. */
@@ -167,6 +167,8 @@ function withoutAccount(channel: LiveChannel, { callbackBaseUrl, payouts }: Conn
     query: none,
     payout: none,
     queryPayout: none,
+    refund: none,
+    queryRefund: none,
     statement: none,
     capabilities: { payoutTo: payouts ? PAYOUT_TO[channel] : [] },
     callbackBaseUrl,

@@ -22,22 +22,26 @@ const RESULT_CODES = {
   FAILED_AFTERWARDS: 'PAYOUT_FAILED',
 } as const;
 
-const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_REVERSAL' } as const;
+const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_REVERSAL', refund: 'REFUND' } as const;
 
 /**
  * CBE Birr, and Awash, which publishes no merchant API. All messages are signed alike, both ways. Beside the known fields
  * of the real push (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the
  * sandbox requires phoneNumber, currency and expiryTime (ISO 8601), and returns state, resultCode, resultDesc and
- * reference. CBE Birr publishes nothing about payouts, so the sandbox takes them in the shape of its push:
+ * reference. CBE Birr publishes nothing about payouts and refunds, so the sandbox takes them in the shape of its push:
  * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber (or, for
  *   Awash, bankCode and accountNumber), accountName, callBackURL, signature }: { transactionId, state: ACCEPTED |
  *   COMPLETED | FAILED | REVERSED, resultCode, reference, amount, currency }, or { state: REJECTED, resultCode } when no
  *   payout was made. The same transactionId again pays nothing and returns the first one's status; with another amount
  *   or payee it is REJECTED with DUPLICATE_TRANSACTION.
  * - POST /payout-status { …, transactionId }: the same, or REJECTED with NOT_FOUND.
+ * - POST /refund { …, transactionId (the refund's), originalTransactionId (the push's), amount, currency, reason,
+ *   callBackURL }: as for a payout, but never REVERSED; with another amount or push it is REJECTED with
+ *   DUPLICATE_TRANSACTION, and with more than is left of the push with INVALID_PARAMETER.
+ * - POST /refund-status { …, transactionId }: the same, or REJECTED with NOT_FOUND.
  * - The callback has the fields of the push's, for COMPLETED, FAILED and REVERSED.
  * - POST /statement { …, statementDate YYYY-MM-DD, cursor }: { resultCode: "0", statementDate, rows: [{ transactionId,
- *   type: PUSH | PAYOUT | PAYOUT_REVERSAL, amount, currency, reference, time (ISO 8601) }], nextCursor ("" on the last
+ *   type: PUSH | PAYOUT | PAYOUT_REVERSAL | REFUND, amount, currency, reference, time (ISO 8601) }], nextCursor ("" on the last
  *   page) }: movements of that day in Addis Ababa, oldest first, at most 200 rows a page.
  */
 export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH', { hashKey, ...till }: TillAccount): Protocol {
@@ -52,13 +56,16 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH', { hashKey, ...till 
       query: '/status',
       payout: '/payout',
       queryPayout: '/payout-status',
+      refund: '/refund',
+      queryRefund: '/refund-status',
       statement: '/statement',
     },
     // oxfmt-ignore
     names: {
       orderId: 'transactionId', amount: 'amount', currency: 'currency', callbackUrl: 'callBackURL',
       phone: 'phoneNumber', title: 'companyName', expiry: 'expiryTime', payee: 'phoneNumber',
-      accountName: 'accountName', day: 'statementDate', cursor: 'cursor',
+      accountName: 'accountName', day: 'statementDate', cursor: 'cursor', refundId: 'transactionId',
+      refundOf: 'originalTransactionId', refundAmount: 'amount',
       ...(channel === 'AWASH' && { bankCode: 'bankCode', accountNumber: 'accountNumber' }),
     },
     codes: {
@@ -100,12 +107,13 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH', { hashKey, ...till 
 }
 
 function statusBody({ orderId, amount, currency, state, failure, ...order }: Order): Fields {
+  const code = failure === 'FAILED_AFTERWARDS' && order.direction === 'refund' ? 'REFUND_FAILED' : null;
   return {
     transactionId: orderId,
     amount,
     currency,
     state: STATES[state],
-    resultCode: failure ? RESULT_CODES[failure] : '0',
+    resultCode: failure ? (code ?? RESULT_CODES[failure]) : '0',
     reference: order.transactionReference || order.reference,
   };
 }

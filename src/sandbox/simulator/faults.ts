@@ -6,7 +6,7 @@ export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 
 export type SimulatedChannel = (typeof CHANNELS)[number];
 
-export type Direction = 'payment' | 'payout';
+export type Direction = 'payment' | 'payout' | 'refund';
 
 /** Faults of an order once it exists. */
 // oxfmt-ignore
@@ -15,7 +15,7 @@ const ORDER_FAULTS = [
   'callbackWronglySigned', 'callbackWrongAmount', 'paidWrongAmount', 'queryLag', 'listDropped', 'listWrongAmount',
 ] as const;
 
-/** Faults of payouts only. Unknown and silent ones are made, but every call about them fails for `delayMs`. */
+/** Faults of payouts and refunds only. Unknown and silent ones are made, but every call about them fails for `delayMs`. */
 const PAYOUT_FAULTS = ['payoutAcceptedThenFailed', 'payoutReversed', 'payoutUnknown', 'payoutSilent'] as const;
 
 /** Faults of a request; the `After` kinds execute it and then withhold the response. */
@@ -25,7 +25,7 @@ const PaymentFaultKind = z.enum(ORDER_FAULTS);
 const OrderFaultKind = z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS]);
 const RequestFaultKind = z.enum(REQUEST_FAULTS);
 
-const REQUEST_KINDS = ['initiate', 'query', 'payout', 'queryPayout', 'statement'] as const;
+const REQUEST_KINDS = ['initiate', 'query', 'payout', 'queryPayout', 'refund', 'queryRefund', 'statement'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** A fault as an admin call requests it. */
@@ -39,8 +39,8 @@ export const Fault = z.strictObject({
   after: z.int().min(1).max(1_000_000).exactOptional(),
   /** Faults of requests only: all kinds unless given. */
   on: z.enum(REQUEST_KINDS).exactOptional(),
-  /** Faults of orders only: payments and payouts unless given. */
-  of: z.enum(['payment', 'payout']).exactOptional(),
+  /** Faults of orders only: payments, payouts and refunds unless given. */
+  of: z.enum(['payment', 'payout', 'refund']).exactOptional(),
   /** The delay of a late callback, a query lag, an outage of a payout, or a reversal; a minute unless given. */
   delayMs: z
     .int()
@@ -72,7 +72,7 @@ export function createFaults() {
     list: (): readonly Fault[] => faults,
 
     takeForOrder({ channel, direction }: { channel: SimulatedChannel; direction: Direction }): OrderFaults {
-      const kinds = direction === 'payout' ? OrderFaultKind : PaymentFaultKind;
+      const kinds = direction === 'payment' ? PaymentFaultKind : OrderFaultKind;
       const taken: OrderFaults = {};
       for (const fault of faults) {
         const kind = kinds.safeParse(fault.kind).data;

@@ -5,7 +5,7 @@ import { wrongAmount, type Order } from './order.ts';
 
 /** One row of a channel's statement. */
 export type Movement = {
-  type: 'payment' | 'payout' | 'payoutReversal';
+  type: 'payment' | 'payout' | 'payoutReversal' | 'refund';
   orderId: string;
   amount: string;
   currency: string;
@@ -60,9 +60,9 @@ function positionOf({ atMs, reference, type }: Movement): string {
 
 /**
  * A provider's totals in birr ("100.50"). `unpaid` is what it still owes the operator: received − paid out + reversed −
- * transferred, negative when it has paid out more than it received.
+ * refunded − transferred, negative when it has paid out more than it received.
  */
-export type ChannelTotals = Record<'received' | 'paidOut' | 'reversed' | 'transferred' | 'unpaid', string>;
+export type ChannelTotals = Record<'received' | 'paidOut' | 'reversed' | 'refunded' | 'transferred' | 'unpaid', string>;
 
 /** The totals of all saved movements. */
 export function totalsOf(
@@ -75,12 +75,14 @@ export function totalsOf(
   const received = sumOf(({ direction }) => direction === 'payment');
   const paidOut = sumOf(({ direction }) => direction === 'payout');
   const reversed = sumOf(({ state }) => state === 'REVERSED');
+  const refunded = sumOf(({ direction }) => direction === 'refund');
   const transferred = sum(transfers.filter((one) => one.channel === channel).map(({ amount }) => amount));
-  const unpaid = received - paidOut + reversed - transferred;
+  const unpaid = received - paidOut + reversed - refunded - transferred;
   return {
     received: formatBirr(received),
     paidOut: formatBirr(paidOut),
     reversed: formatBirr(reversed),
+    refunded: formatBirr(refunded),
     transferred: formatBirr(transferred),
     unpaid: unpaid < 0n ? `-${formatBirr(-unpaid)}` : formatBirr(unpaid),
   };

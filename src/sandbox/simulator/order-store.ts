@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 import type { Clock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
-import { findSandboxPayout, findSandboxPhone } from '../../lib/sandbox-providers.ts';
+import { findSandboxPayout, findSandboxPhone, refundBehaviour } from '../../lib/sandbox-providers.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import type { Faults } from './faults.ts';
 import type { BankTransfer } from './movements.ts';
@@ -134,7 +134,8 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
         return termsOf(existing) === termsOf(request) ? existing : 'ANOTHER_ORDER';
       }
       const findPayer = () => findSandboxPhone(request.phone) ?? (anyPayer ? ON_THE_PAGE : null);
-      const party = request.direction === 'payout' ? findSandboxPayout(request) : findPayer();
+      const payee = () => (request.direction === 'payout' ? findSandboxPayout(request) : findPayer());
+      const party = request.direction === 'refund' ? { behaviour: refundBehaviour(request.phone) } : payee();
       if (!party) return 'UNKNOWN_PARTY';
       const { behaviour } = party;
       const order = createOrder(request, { behaviour, faults: faults.takeForOrder(request), createdAtMs: nowMs() });
@@ -183,8 +184,8 @@ function dropOldest(orders: Map<string, Order>): void {
 }
 
 /** What must be equal for a repeated order id to be the same order. */
-function termsOf({ direction, amount, currency, phone, bankCode, accountNumber }: OrderRequest): string {
-  return JSON.stringify([amount, currency, direction === 'payout' && [phone, bankCode, accountNumber]]);
+function termsOf({ direction, amount, currency, phone, bankCode, accountNumber, refundOf }: OrderRequest): string {
+  return JSON.stringify([amount, currency, direction !== 'payment' && [phone, bankCode, accountNumber, refundOf]]);
 }
 
 /** What survives a restart: orders by their keys, transfers, and the offset of the clock. */

@@ -4,7 +4,7 @@ import { formatBirr, parseBirr } from '../../lib/money.ts';
 import type { SandboxBehaviour, SandboxPayoutBehaviour } from '../../lib/sandbox-providers.ts';
 import type { Direction, OrderFaults, SimulatedChannel } from './faults.ts';
 
-/** A payment begins as WAITING, a payout as ACCEPTED. */
+/** A payment begins as WAITING, a payout or refund as ACCEPTED. */
 export type OrderState = 'WAITING' | 'ACCEPTED' | 'PAID' | 'DECLINED' | 'FAILED' | 'EXPIRED' | 'REVERSED';
 
 /** `INSUFFICIENT_FLOAT`: the operator's own account at the provider is empty. */
@@ -15,7 +15,7 @@ export type Failure =
   | 'INSUFFICIENT_FLOAT'
   | 'FAILED_AFTERWARDS';
 
-/** What a merchant requests: money from a customer, or money paid out. Amounts are text as providers write them: "100.50". */
+/** What a merchant requests: money from a customer, money paid out, or the refund of a payment. Amounts are text as providers write them: "100.50". */
 export type OrderRequest = {
   direction: Direction;
   channel: SimulatedChannel;
@@ -23,7 +23,7 @@ export type OrderRequest = {
   amount: string;
   currency: string;
   callbackUrl: string;
-  /** The payer, or the payee; empty for a payout to a bank account. */
+  /** The payer, or the payee; of a refund the payer; empty for a payout to a bank account. */
   phone: string;
   bankCode: string;
   accountNumber: string;
@@ -33,6 +33,8 @@ export type OrderRequest = {
   returnUrl: string | null;
   /** Payments only. */
   expiresAtMs: number | null;
+  /** Refunds only: the id of the payment. */
+  refundOf?: string;
 };
 
 /** An order with the simulator's record. Times are milliseconds by its clock. */
@@ -91,6 +93,7 @@ const WRONG_BY_SANTIM = 100n;
 const PAYMENTS: Readonly<Record<SandboxBehaviour, Decision>> = {
   approve: SOON,
   'approve-without-callback': { ...SOON, isWithoutCallback: true },
+  'approve-refund-fails': SOON,
   'approve-wrong-amount': { ...SOON, isWrongAmount: true },
   'approve-slowly': SLOWLY,
   'approve-after-expiry': { state: 'PAID', afterMs: 5_000, isAfterExpiry: true },
@@ -117,15 +120,15 @@ function decisionOf(order: Order): Decision | null {
   const { payoutAcceptedThenFailed, payoutReversed } = order.faults;
   const behaviour = payoutAcceptedThenFailed === undefined ? order.behaviour : 'accept-then-fail';
   const decisions: Readonly<Partial<Record<Order['behaviour'], Decision | null>>> =
-    order.direction === 'payout' ? PAYOUTS : PAYMENTS;
+    order.direction === 'payment' ? PAYMENTS : PAYOUTS;
   const decision = decisions[behaviour];
   if (!decision) return null;
   return {
     ...decision,
     ...('callbackBeforeAnswer' in order.faults && { afterMs: 0, isAfterExpiry: false }),
     ...('paidWrongAmount' in order.faults && { isWrongAmount: true }),
-    ...('callbackLost' in order.faults && { isWithoutCallback: true }),
-    ...(payoutReversed !== undefined && { reversedAfterMs: payoutReversed }),
+    ...(('callbackLost' in order.faults || order.callbackUrl === '') && { isWithoutCallback: true }),
+    ...(payoutReversed !== undefined && order.direction === 'payout' && { reversedAfterMs: payoutReversed }),
   };
 }
 
@@ -148,12 +151,17 @@ export function createOrder(request: OrderRequest, more: Pick<Order, 'behaviour'
 }
 
 function firstState({ direction }: Pick<Order, 'direction'>): OrderState {
-  return direction === 'payout' ? 'ACCEPTED' : 'WAITING';
+  return direction === 'payment' ? 'WAITING' : 'ACCEPTED';
 }
 
 /** Identifies an order in the store and in its file. */
 export function keyOf({ direction, channel, orderId }: Pick<Order, 'direction' | 'channel' | 'orderId'>): string {
   return `${direction} ${channel} ${orderId}`;
+}
+
+/** The refunds of a payment among these orders. */
+export function refundsOf(all: readonly Order[], paid: Pick<Order, 'channel' | 'orderId'>): Order[] {
+  return all.filter((one) => one.refundOf === paid.orderId && one.channel === paid.channel);
 }
 
 /** What happens to an order next unless a person decides on the pay page; null when nothing does. */

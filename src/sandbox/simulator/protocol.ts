@@ -14,6 +14,7 @@ import {
   type Outage,
   type Transition,
   outageOf,
+  refundsOf,
   visibleOrder,
 } from './order.ts';
 
@@ -32,14 +33,15 @@ export type Fields = Record<string, unknown>;
 
 type FieldName =
   | ('orderId' | 'amount' | 'currency' | 'callbackUrl' | 'phone' | 'title' | 'expiry' | 'returnUrl')
-  | ('payee' | 'bankCode' | 'accountNumber' | 'accountName' | 'day' | 'cursor');
+  | ('payee' | 'bankCode' | 'accountNumber' | 'accountName' | 'day' | 'cursor')
+  | ('refundId' | 'refundOf' | 'refundAmount');
 
 /** One provider's messages; what happens behind them is the same for all. */
 export type Protocol = {
   channel: SimulatedChannel;
   prefix: string;
-  /** Where each request is POSTed to. */
-  paths: Record<RequestKind, string>;
+  /** Where each request is POSTed to. Without `queryRefund` a query of the payment has its refunds. */
+  paths: Record<Exclude<RequestKind, 'queryRefund'>, string> & Partial<Record<RequestKind, string>>;
   /** Routes of this provider alone. */
   extraRoutes?: (routes: Router) => void;
   /** Expires the merchant's access tokens. */
@@ -98,15 +100,16 @@ type Field = (name: FieldName) => string;
 /** Returns the body of the response, or how it fails. */
 type Handle = (request: { content: Fields; field: Field }) => Promise<Fields | Outage>;
 
-/** The endpoints of a provider: payments, payouts and the statement of a day. */
-export function protocolRoutes({ orders, faults, count, decidesForPayers }: ProtocolDeps, protocol: Protocol): Router {
+/** The endpoints of a provider: payments, payouts, refunds and the statement of a day. */
+export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
+  const { orders, faults, count, decidesForPayers } = deps;
   const { channel, codes, names, contentOf = (body) => body } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
 
   /** Counts the request and applies the next fault for it, if there is one. */
   const serve = (kind: RequestKind, handle: Handle): void =>
-    void routes.post(protocol.paths[kind], async (ctx) => {
+    void routes.post(protocol.paths[kind] ?? '', async (ctx) => {
       count(`${channel} ${kind}`);
       const fault = faults.takeForRequest(channel, kind);
       if (fault === 'tokenExpired') protocol.forgetTokens?.();
@@ -119,8 +122,12 @@ export function protocolRoutes({ orders, faults, count, decidesForPayers }: Prot
       else if (typeof body === 'string') fail(ctx, body);
       else ctx.body = body;
     });
-  const report = (order: Order): Fields | Outage =>
-    outageOf(order, orders.nowMs()) ?? protocol.status(visibleOrder(order, orders.nowMs()));
+  const report = (order: Order): Fields | Outage => {
+    const nowMs = orders.nowMs();
+    const refunds = protocol.paths.queryRefund === undefined ? refundsOf(orders.all(), order) : [];
+    const outage = [order, ...refunds].map((one) => outageOf(one, nowMs)).find((one) => one !== null);
+    return outage ?? protocol.status(visibleOrder(order, nowMs));
+  };
   const place = (kind: 'initiate' | 'payout', direction: Direction): void =>
     serve(kind, async ({ content, field }) => {
       const problem = protocol.problemOf?.(content, kind) ?? null;
@@ -132,9 +139,9 @@ export function protocolRoutes({ orders, faults, count, decidesForPayers }: Prot
       const code = placed === 'ANOTHER_ORDER' ? codes.anotherOrder : unknownParty;
       return protocol.rejected(code, `${code}: ${request.orderId}`);
     });
-  const query = (kind: 'query' | 'queryPayout', direction: Direction): void =>
+  const query = (kind: 'query' | 'queryPayout' | 'queryRefund', direction: Direction): void =>
     serve(kind, async ({ field }) => {
-      const orderId = field('orderId');
+      const orderId = field(direction === 'refund' ? 'refundId' : 'orderId');
       const order = orders.find({ direction, channel, orderId });
       if (!order) return protocol.rejected(codes.notFound, `no order ${orderId}`);
       order.queries += 1;
@@ -146,6 +153,14 @@ export function protocolRoutes({ orders, faults, count, decidesForPayers }: Prot
   place('payout', 'payout');
   query('query', 'payment');
   query('queryPayout', 'payout');
+  if (protocol.paths.queryRefund !== undefined) query('queryRefund', 'refund');
+  serve('refund', async ({ content, field }) => {
+    const problem = protocol.problemOf?.(content, 'refund') ?? null;
+    const request = problem === null ? readRefund(orders, channel, field) : problem;
+    if (typeof request === 'string') return protocol.rejected(codes.invalid, request);
+    const placed = await orders.place(request);
+    return typeof placed === 'object' ? report(placed) : protocol.rejected(codes.anotherOrder, request.orderId);
+  });
   serve('statement', async ({ field }) => {
     const day = protocol.dayOf?.(field('day')) ?? field('day');
     const page = statementPage(orders.all(), { channel, day, cursor: field('cursor') });
@@ -176,6 +191,21 @@ function readRequest(
   };
   const isComplete = request.orderId !== '' && request.callbackUrl !== '' && parseBirr(request.amount);
   return isComplete && !Number.isNaN(request.expiresAtMs) ? request : null;
+}
+
+/** The refund that is requested, or what is wrong with it: a part of what its payment has left at most. */
+function readRefund(orders: OrderStore, channel: SimulatedChannel, field: Field): OrderRequest | string {
+  const [orderId, refundOf, amount] = [field('refundId'), field('refundOf'), field('refundAmount')];
+  const paid = orders.find({ direction: 'payment', channel, orderId: refundOf });
+  const santim = parseBirr(amount);
+  if (orderId === '' || !santim) return 'the id or the amount of the refund is wrong';
+  if (!paid?.paidAmount) return `no paid order ${refundOf}`;
+  const others = refundsOf(orders.all(), paid).filter((one) => one.orderId !== orderId && one.state !== 'FAILED');
+  const refunded = others.reduce((sum, one) => sum + (parseBirr(one.amount) ?? 0n), santim);
+  if (refunded > (parseBirr(paid.paidAmount) ?? 0n)) return 'more than what is left of the payment';
+  const [currency, callbackUrl] = [field('currency'), field('callbackUrl')];
+  const none = { bankCode: '', accountNumber: '', title: '', returnUrl: null, expiresAtMs: null };
+  return { ...none, direction: 'refund', channel, orderId, refundOf, amount, currency, callbackUrl, phone: paid.phone };
 }
 
 function fail(ctx: Context, how: Outage): void {

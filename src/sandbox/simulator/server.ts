@@ -11,7 +11,7 @@ import { createHttpClient } from '../../lib/http-client.ts';
 import type { Logger } from '../../lib/log.ts';
 import { parseBirr } from '../../lib/money.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
-import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PAYOUTS, SANDBOX_PHONES, SANDBOX_REFUNDS } from '../../lib/sandbox-providers.ts';
 import { type Accounts, SANDBOX_ACCOUNTS } from './accounts.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import { CHANNELS, Fault, type SimulatedChannel, createFaults } from './faults.ts';
@@ -48,8 +48,8 @@ export type Simulator = { url: string; close: () => Promise<void> };
 
 /**
  * The sandbox's providers: one server with the protocols and signatures of telebirr, CBE Birr and Awash. The payer's
- * phone number (SANDBOX_PHONES) or the payee's phone or account (SANDBOX_PAYOUTS) decides the outcome. Bind it to
- * loopback: its admin API takes no key, it only checks for a name of this machine.
+ * phone number (SANDBOX_PHONES; of refunds SANDBOX_REFUNDS) or the payee's phone or account (SANDBOX_PAYOUTS) decides the
+ * outcome. Bind it to loopback: its admin API takes no key, it only checks for a name of this machine.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const onError = (error: unknown): void => options.log?.error({ err: error }, 'The simulator failed');
@@ -136,6 +136,7 @@ export type Journal = {
   now: string;
   orders: JournalOrder[];
   payouts: JournalOrder[];
+  refunds: JournalOrder[];
   totals: Record<SimulatedChannel, ChannelTotals>;
   requests: Record<string, number>;
 };
@@ -153,6 +154,7 @@ export function adminRoutes(deps: AdminDeps): Router {
       simulator: 'meskot',
       phones: SANDBOX_PHONES,
       payouts: SANDBOX_PAYOUTS,
+      refunds: SANDBOX_REFUNDS,
       journal: '/admin/journal',
       faults: '/admin/faults',
       clock: '/admin/clock',
@@ -206,6 +208,7 @@ function journalOf({ orders, counts }: AdminDeps): Journal {
     now: iso(orders.nowMs()),
     orders: journaled('payment'),
     payouts: journaled('payout'),
+    refunds: journaled('refund'),
     totals: { TELEBIRR: totals('TELEBIRR'), CBE_BIRR: totals('CBE_BIRR'), AWASH: totals('AWASH') },
     requests: Object.fromEntries(counts),
   };

@@ -5,7 +5,7 @@ import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
 import type { TelebirrAccount } from './accounts.ts';
 import type { RequestKind } from './faults.ts';
-import type { Order } from './order.ts';
+import { refundsOf, visibleOrder, type Order } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from './protocol.ts';
 
@@ -32,7 +32,10 @@ const FAIL_CODES = {
 } as const;
 const TRANSFER_REFUSED = { fail_code: 'TRANSFER_REFUSED', fail_reason: 'telebirr declined the transfer' };
 
-const TRANS_TYPES = { payment: 'C2B', payout: 'B2C', payoutReversal: 'B2C_REVERSAL' } as const;
+const REFUND_REFUSED = { fail_code: 'REFUND_REFUSED', fail_reason: 'telebirr declined the refund' };
+const REFUND_NOT_MADE = { fail_code: 'REFUND_NOT_MADE', fail_reason: 'the refund could not be made' };
+
+const TRANS_TYPES = { payment: 'C2B', payout: 'B2C', payoutReversal: 'B2C_REVERSAL', refund: 'REFUND' } as const;
 
 type Sign = (message: Fields) => string;
 
@@ -45,6 +48,7 @@ const messages = {
     query: '/payment/v1/merchant/queryOrder',
     payout: '/payment/v1/merchant/transfer',
     queryPayout: '/payment/v1/merchant/queryTransfer',
+    refund: '/payment/v1/merchant/refund',
     statement: '/payment/v1/merchant/queryStatement',
   },
   // oxfmt-ignore
@@ -52,6 +56,7 @@ const messages = {
     orderId: 'merch_order_id', amount: 'total_amount', currency: 'trans_currency', callbackUrl: 'notify_url',
     phone: 'callback_info', title: 'title', expiry: 'timeout_express', returnUrl: 'redirect_url',
     payee: 'payee_identifier', accountName: 'payee_name', day: 'bill_date', cursor: 'page_token',
+    refundId: 'refund_request_no', refundOf: 'merch_order_id', refundAmount: 'actual_amount',
   },
   contentOf: (body: Fields) => objectOf(body['biz_content']),
 
@@ -81,8 +86,14 @@ const messages = {
  * - POST /payment/v1/merchant/queryTransfer, method payment.querytransfer, { …, merch_order_id }: the same, or FAIL with
  *   ORDER_NOT_EXIST.
  * - The notify message of payments, trade_status Completed, Failure or Reversed.
+ * - POST /payment/v1/merchant/refund is published: method payment.refund, biz_content { appid, merch_code, merch_order_id
+ *   (of the payment), refund_request_no, refund_reason, actual_amount "0.00", trans_currency }: { merch_code,
+ *   merch_order_id, trans_order_id, refund_order_id, refund_amount, refund_currency, refund_status: REFUNDING |
+ *   REFUND_SUCCESS | REFUND_FAILED, refund_time? }, and no notify message. The same refund_request_no again refunds
+ *   nothing and returns the first one's status. The reply to queryOrder then has refund_info, a list of the same fields
+ *   with refund_request_no, and fail_code and fail_reason of one that failed.
  * - POST /payment/v1/merchant/queryStatement, method payment.querystatement, { …, bill_date YYYYMMDD, page_token }:
- *   { bill_date, records: [{ merch_order_id, trans_type: C2B | B2C | B2C_REVERSAL, trans_amount, trans_currency, trans_id,
+ *   { bill_date, records: [{ merch_order_id, trans_type: C2B | B2C | B2C_REVERSAL | REFUND, trans_amount, trans_currency, trans_id,
  *   trans_time (milliseconds) }], next_page_token ("" on the last page) }: movements of that day in Addis Ababa, oldest
  *   first, at most 200 records a page.
  */
@@ -94,7 +105,7 @@ export function createTelebirr(deps: ProtocolDeps, account: TelebirrAccount): Pr
   const tokenExpiresAtMs = new Map<string, number>();
   return {
     ...messages,
-    ...signedMessages(account, (message) => signTelebirr(message, ownKey)),
+    ...signedMessages(deps, account, (message) => signTelebirr(message, ownKey)),
     forgetTokens: () => tokenExpiresAtMs.clear(),
     extraRoutes(routes) {
       routes.post('/payment/v1/token', (ctx) => {
@@ -122,7 +133,13 @@ export function createTelebirr(deps: ProtocolDeps, account: TelebirrAccount): Pr
 }
 
 /** The messages of telebirr about the orders of this account, signed. */
-function signedMessages(account: TelebirrAccount, sign: Sign) {
+function signedMessages({ orders }: ProtocolDeps, account: TelebirrAccount, sign: Sign) {
+  const statusOf = (order: Order): Fields => {
+    if (order.direction === 'refund') return { merch_code: account.merchantCode, ...refundContent(order) };
+    const refunds = refundsOf(orders.all(), order).map((one) => visibleOrder(one, orders.nowMs()));
+    const listed = refunds.map((one) => ({ ...refundContent(one), refund_request_no: one.orderId }));
+    return { ...statusContent(order), ...(listed.length > 0 && { refund_info: listed }) };
+  };
   const success = (content: Fields): Fields => {
     const nonce = randomBytes(16).toString('hex');
     const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
@@ -131,7 +148,7 @@ function signedMessages(account: TelebirrAccount, sign: Sign) {
   return {
     problemOf: (fields, kind) => problemOf(account, { fields, kind }),
     pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
-    status: (order) => success(statusContent(order)),
+    status: (order) => success(statusOf(order)),
 
     statement(day, page) {
       const records = page.rows.map((row) => ({
@@ -159,8 +176,12 @@ function problemOf(account: TelebirrAccount, { fields, kind }: { fields: Fields;
   if (text(fields, 'appid') !== account.appId) return 'appid is not known';
   if (text(fields, 'merch_code') !== account.merchantCode) return 'merch_code is not known';
   if (!matches('merch_order_id', /^[A-Za-z0-9]{1,64}$/)) return 'merch_order_id must be alphanumeric, ≤ 64';
-  if (!matches('total_amount', /^\d+\.\d\d$/)) return 'total_amount must be written 0.00';
-  if (!matches('total_amount', /[1-9]/)) return 'total_amount must be more than 0';
+  const amount = kind === 'refund' ? 'actual_amount' : 'total_amount';
+  if (!matches(amount, /^\d+\.\d\d$/)) return `${amount} must be written 0.00`;
+  if (!matches(amount, /[1-9]/)) return `${amount} must be more than 0`;
+  if (kind === 'refund') {
+    return matches('refund_request_no', /^[A-Za-z0-9]{1,64}$/) ? null : 'refund_request_no must be alphanumeric, ≤ 64';
+  }
   if (kind === 'initiate' && !matches('timeout_express', /^\d{1,4}m$/))
     return 'timeout_express must be minutes, as 30m';
   if (kind === 'payout' && !matches('payee_identifier_type', /^01$/))
@@ -184,6 +205,24 @@ function statusContent(order: Order): Fields {
     trans_currency: order.currency,
     ...(transactionReference && { trans_id: transactionReference, trans_time: String(order.decidedAtMs) }),
     ...(isRefused ? TRANSFER_REFUSED : failure && FAIL_CODES[failure]),
+  };
+}
+
+const REFUND_STATUSES: Partial<Record<Order['state'], string>> = { PAID: 'REFUND_SUCCESS', FAILED: 'REFUND_FAILED' };
+
+function refundContent(order: Order): Fields {
+  const { state, failure } = order;
+  const isRefused = failure === 'REFUSED_BY_PROVIDER';
+  const failed = failure === 'FAILED_AFTERWARDS' ? REFUND_NOT_MADE : failure && FAIL_CODES[failure];
+  return {
+    merch_order_id: order.refundOf,
+    trans_order_id: order.refundOf,
+    refund_order_id: order.transactionReference || order.reference,
+    refund_amount: order.amount,
+    refund_currency: order.currency,
+    refund_status: REFUND_STATUSES[state] ?? 'REFUNDING',
+    ...(state === 'PAID' && { refund_time: String(order.decidedAtMs) }),
+    ...(isRefused ? REFUND_REFUSED : failed),
   };
 }
 
