@@ -12,7 +12,7 @@ CREATE TABLE reconciliation (
   requests_at_start         integer NOT NULL DEFAULT 0, -- of these, before the current import started
   import_no                 integer NOT NULL DEFAULT 0,
   comparison_no             integer NOT NULL DEFAULT 0, -- counts the comparisons that were started
-  -- { payments, payouts, reversals }, each { count, santim } of its orders: those the provider lists, and those booked
+  -- { payments, payouts, reversals, refunds }, each { count, santim } of its orders: those the provider lists, and those booked
   -- for them or booked on that day.
   listed                    jsonb,
   booked                    jsonb,

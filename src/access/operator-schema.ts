@@ -85,6 +85,7 @@ const resourceType = z.enum([
   'maintenance',
   'providerCredentials',
   'withdrawal',
+  'refund',
   'settlement',
   'bankAccount',
   'kyc',

@@ -41,20 +41,20 @@ async function samePerson(db: Queryable, deciderId: string, preparedBy: string):
 }
 
 /**
- * Throws INVALID_STATE in live where a merchant's user has requested the withdrawal to confirm, also with a key of theirs or
+ * Throws INVALID_STATE in live where a merchant's user has requested the withdrawal or refund to confirm, also with a key of theirs or
  * as an operator with the same e-mail address. In the sandbox one person may do both, and a notice points that out.
  */
 export async function requireAnotherMember(
   db: Queryable,
   { userId, notices }: { userId: string; notices: string[] },
-  { environment, requestedBy }: { environment: Environment; requestedBy: string },
+  { environment, requestedBy, what }: { environment: Environment; requestedBy: string; what: 'withdrawal' | 'refund' },
 ): Promise<void> {
   const prepared = await samePerson(db, userId, requestedBy);
   if (!prepared) return;
   if (environment === 'sandbox') notices.push('In live another person has to confirm it.');
   else {
     const by = prepared.isKey ? `with the key ${requestedBy}, which you created` : 'by you';
-    throw invalidState(`This withdrawal was requested ${by}: another person has to confirm it.`);
+    throw invalidState(`This ${what} was requested ${by}: another person has to confirm it.`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
 import { TRANSACTION_CHECKS } from '../payments/monitoring.ts';
+import { REFUND_CHECKS } from '../payments/refunds/monitoring.ts';
 import { RECEIPT_CHECKS } from '../reconciliation/monitoring.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/monitoring.ts';
 import { IS_OPEN } from '../settlements/states.ts';
@@ -7,13 +8,16 @@ import { WITHDRAWAL_CHECKS } from '../withdrawals/monitoring.ts';
 
 /** Invariants across several slices. */
 const RESERVED_CHECK: LedgerInvariant = {
-  description: 'the reserved balance is the sum of open withdrawals and settlements',
+  description: 'the reserved balance is the sum of open withdrawals, refunds and settlements',
   sql: `SELECT NULL AS journal, coalesce(b.merchant_id, o.merchant_id) || ' ' || coalesce(b.environment, o.environment)
                || ': reserved ' || coalesce(b.reserved_santim, 0) || ' santim, open ' || coalesce(o.santim, 0) AS about
         FROM ledger_balance b FULL JOIN (
           SELECT merchant_id, environment, currency, sum(santim) AS santim FROM (
             SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim AS santim
             FROM withdrawal WHERE status = 'PENDING'
+            UNION ALL
+            SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
+            FROM refund WHERE status = 'PENDING'
             UNION ALL
             SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
             FROM settlement WHERE ${IS_OPEN}) each
@@ -45,6 +49,7 @@ const SUSPENSE_CHECK: LedgerInvariant = {
 export const ledgerChecks: readonly LedgerInvariant[] = [
   ...LEDGER_CHECKS,
   ...TRANSACTION_CHECKS,
+  ...REFUND_CHECKS,
   ...WITHDRAWAL_CHECKS,
   ...SETTLEMENT_CHECKS,
   ...RECEIPT_CHECKS,

@@ -35,12 +35,18 @@ import { TRANSACTION_EVENTS } from '../payments/events.ts';
 import { findTransactionIds } from '../payments/operator-queries.ts';
 import { paymentOperatorRoutes } from '../payments/operator-routes.ts';
 import { findAttemptBySecret } from '../payments/queries.ts';
+import { REFUND_EVENTS } from '../payments/refunds/events.ts';
+import { refundOperatorRoutes } from '../payments/refunds/operator-routes.ts';
+import { findRefundBySecret } from '../payments/refunds/queries.ts';
+import { refundRoutes } from '../payments/refunds/routes.ts';
+import { createCheckRefund, isRefundConclusive } from '../payments/refunds/sync.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
 import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
+import { refundDecisionRoutes } from '../portal/refund-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
 import { createStreams, operatorStreamRoutes, streamRoutes } from '../portal/streams.ts';
@@ -79,6 +85,7 @@ import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
 const EVENT_TYPES = {
   ...TRANSACTION_EVENTS,
   ...WITHDRAWAL_EVENTS,
+  ...REFUND_EVENTS,
   ...SETTLEMENT_EVENTS,
   ...REPORT_EVENTS,
   ...SUBSCRIPTION_EVENTS,
@@ -94,6 +101,7 @@ export function readEventCatalogue(docsFolder: string): EventCatalogue {
 const MERCHANT_ROUTES = [
   checkoutRoutes,
   transactionRoutes,
+  refundRoutes,
   channelRoutes,
   calendarRoutes,
   balanceRoutes,
@@ -119,6 +127,7 @@ const OPERATOR_ROUTES = [
   feeOperatorRoutes,
   kycOperatorRoutes,
   withdrawalOperatorRoutes,
+  refundOperatorRoutes,
   settlementOperatorRoutes,
   bankAccountOperatorRoutes,
   calendarOperatorRoutes,
@@ -136,6 +145,7 @@ const PEOPLE_ROUTES = [
   teamRoutes,
   keyRoutes,
   secondPersonRoutes,
+  refundDecisionRoutes,
   merchantAuditRoutes,
   streamRoutes,
   viewRoutes,
@@ -192,6 +202,7 @@ export function routesOf(
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
   const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
+  const checkRefund = createCheckRefund(sync);
   const deps = {
     ...sync,
     checkAttempt,
@@ -213,13 +224,19 @@ export function routesOf(
     streams,
   };
   const callbacks = createCallbackRouter({
-    findOrderBySecret: async (secret) => (await findAttemptBySecret(db, secret)) ?? findWithdrawalBySecret(db, secret),
+    findOrderBySecret: async (secret) =>
+      (await findAttemptBySecret(db, secret)) ??
+      (await findWithdrawalBySecret(db, secret)) ??
+      findRefundBySecret(db, secret),
     findProvider,
     storeCallback: (row) => storeCallback(db, row),
-    onCallback: async (order, { verified }) =>
-      'attemptId' in order
-        ? isConclusive(await checkAttempt(order.attemptId, afterCallback(verified)))
-        : isPayoutConclusive(await checkPayout(order.withdrawalId, { ...afterCallback(verified), proof: verified })),
+    onCallback: async (order, { verified }) => {
+      const options = { ...afterCallback(verified), proof: verified };
+      if ('attemptId' in order) return isConclusive(await checkAttempt(order.attemptId, options));
+      return 'refundId' in order
+        ? isRefundConclusive(await checkRefund(order.refundId, options))
+        : isPayoutConclusive(await checkPayout(order.withdrawalId, options));
+    },
     unknown: limits.unknownCallbacks,
     networksOf: callbackNetworks(config.liveProviders),
     count: parts.countCallback,

@@ -21,6 +21,9 @@ import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover
 import { createRelay, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
+import { measureRefunds } from '../payments/refunds/monitoring.ts';
+import { createCheckRefund, recheckRefundsAfterCallbacks } from '../payments/refunds/sync.ts';
+import { findRecoverableRefunds } from '../payments/refunds/workflow.ts';
 import {
   recheckAfterCallbacks,
   MIN_QUERY_INTERVAL_MS,
@@ -75,6 +78,7 @@ export type WorkerOptions = {
 const OPEN_SOURCES = [
   findRecoverableDeliveries,
   findRecoverableAttempts,
+  findRecoverableRefunds,
   findRecoverableWithdrawals,
   findRecoverableSettlements,
   findRecoverableReports,
@@ -84,6 +88,7 @@ const OPEN_SOURCES = [
 const METRICS = [
   measureDeliveries,
   measurePayments,
+  measureRefunds,
   measureWithdrawals,
   measureSettlements,
   measureReports,
@@ -106,7 +111,8 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
-  const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
+  const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
+  const parts = { ...sync, checkAttempt, checkPayout, checkRefund: createCheckRefund(sync) };
   const sending = createSending(config, { log, registry, db });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
@@ -157,17 +163,22 @@ type Parts = Parameters<typeof createSyncAttempt>[0] & {
   log: Logger;
   checkAttempt: ReturnType<typeof createSyncAttempt>;
   checkPayout: ReturnType<typeof createCheckPayout>;
+  checkRefund: ReturnType<typeof createCheckRefund>;
 };
 
 /** The workflows are the callers, so they are not signalled. */
 function moneyActivities(parts: Parts) {
-  const { db, checkAttempt, checkPayout } = parts;
+  const { db, checkAttempt, checkPayout, checkRefund } = parts;
   const notifyWorkflow = false;
   return {
     payments: {
       check: (attemptId: string, now: Date) =>
         checkAttempt(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow, now }),
       expire: createExpireAttempt(parts),
+    },
+    refunds: {
+      check: async (refundId: string, now: Date) =>
+        (await checkRefund(refundId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow, now })).row,
     },
     withdrawals: {
       read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
@@ -228,6 +239,7 @@ function timedJobs(
     job('cancel unconfirmed withdrawals', MINUTE_MS, (stopping) => cancelUnconfirmed(deps, stopping)),
     job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
     job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
+    job('recheck refunds with callbacks', 30_000, () => recheckRefundsAfterCallbacks(deps, RECHECK_BATCH)),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
     job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
     job('request scheduled reports', MINUTE_MS, (stopping) => requestDueReports(deps, stopping)),

@@ -20,6 +20,7 @@ const KINDS = {
   delivery: 'webhooks/deliveries/',
   receiver: 'webhooks/deliveries?receiverHost=',
   withdrawal: 'withdrawals/',
+  refund: 'refunds/',
   settlement: 'settlements/',
   receipt: 'receipts/',
 } as const;
@@ -67,6 +68,13 @@ const withdrawals = (where: string): string =>
      FROM withdrawal w WHERE ${where}`,
     'w.requested_at',
   );
+const refunds = (where: string): string =>
+  newestOf(
+    `SELECT 'refund', r.id, r.merchant_id, r.environment, r.status,
+            r.reference || ': ' || ${birr('r.amount_santim')}, r.requested_at, 'refund-' || r.id
+     FROM refund r WHERE ${where}`,
+    'r.requested_at',
+  );
 const settlements = (where: string): string =>
   newestOf(
     `SELECT 'settlement', l.id, l.merchant_id, l.environment, l.status, ${birr('l.amount_santim')}, l.requested_at,
@@ -105,6 +113,7 @@ const BY_ID: Readonly<Record<string, readonly string[]>> = {
   wha: [deliveries('d.id = :deliveryId')],
   whl: [deliveries('d.id = (SELECT l.delivery_id FROM webhook_dead_letter l WHERE l.id = :text)')],
   wd: [withdrawals('w.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
+  rfd: [refunds('r.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
   stl: [settlements('l.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
   rcp: [receipts('r.id = :text')],
 };
@@ -117,6 +126,7 @@ const BY_TEXT = [
   ),
   transactions("t.provider_reference = :text AND t.status = 'SUCCESS'"),
   withdrawals('w.provider_reference = :text'),
+  refunds('r.provider_reference = :text'),
   receivers('s.receiver_host = :lower'),
   receipts('r.reference = :text'),
   merchants('strpos(lower(m.name), :lower) > 0'),

@@ -14,6 +14,7 @@ import { CHANNEL_REVIEW_ITEMS } from '../merchants/channels/queries.ts';
 import { KYC_REVIEW_ITEMS } from '../merchants/kyc/queries.ts';
 import { STALLED_OUTBOX, type WorkItemSource } from '../outbox/work-items.ts';
 import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/monitoring.ts';
+import { REFUND_REVIEW_ITEMS, STALLED_REFUNDS } from '../payments/refunds/monitoring.ts';
 import { CREDENTIAL_REVIEW_ITEMS } from '../providers/credentials/queries.ts';
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS, STALLED_RUNS } from '../reconciliation/monitoring.ts';
 import { STALLED_REPORTS } from '../reports/workflow.ts';
@@ -25,6 +26,7 @@ import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/mon
 export const REVIEW_ITEMS = joined([
   WITHDRAWAL_REVIEW_ITEMS,
   PAYMENT_REVIEW_ITEMS,
+  REFUND_REVIEW_ITEMS,
   SETTLEMENT_REVIEW_ITEMS,
   BANK_ACCOUNT_REVIEW_ITEMS,
   KYC_REVIEW_ITEMS,
@@ -41,6 +43,7 @@ export const STALLED_ITEMS = joined([
   STALLED_OUTBOX,
   STALLED_DELIVERIES,
   STALLED_PAYMENTS,
+  STALLED_REFUNDS,
   STALLED_WITHDRAWALS,
   STALLED_SETTLEMENTS,
   STALLED_RUNS,
@@ -111,6 +114,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   PAYMENT: 'transactions/{transactionId}',
   PAYOUT: 'withdrawals/{withdrawalId}',
   PROPOSAL: 'proposals/{id}',
+  REFUND: 'refunds/{id}',
   SETTLEMENT: 'settlements/{id}',
   WITHDRAWAL: 'withdrawals/{id}',
 };
@@ -132,6 +136,8 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   RECONCILIATION_FAILED: ['reconciliation', 'run'],
   RECONCILIATION_MISSING: ['reconciliation', 'run'],
   RECONCILIATION_PENDING: ['reconciliation', 'run'],
+  REFUND_CONFLICT: ['refunds/{id}', 'resolve'],
+  REFUND_UNKNOWN: ['refunds/{id}', 'resolve'],
   SETTLEMENT_APPROVAL: ['settlements/{id}', 'approve', 'reject'],
   SETTLEMENT_CREDITED_LATE: ['settlements/{id}', 'book-credit', 'dismiss-credit'],
   SETTLEMENT_OVERDUE: ['settlements/{id}', 'credited', 'failed'],

@@ -20,6 +20,8 @@ export const SCOPES = [
   'balance:read',
   'withdrawals:read',
   'withdrawals:write',
+  'refunds:read',
+  'refunds:write',
   'reports:read',
   'reports:write',
   'settlements:read',
@@ -191,6 +193,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Calendar'
     | 'Balance'
     | 'Withdrawals'
+    | 'Refunds'
     | 'Reports'
     | 'Settlements'
     | 'KYC'

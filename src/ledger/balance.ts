@@ -154,15 +154,15 @@ export async function sumMovements(db: Queryable, { types, resourceId, ...filter
   return { count: sums?.count ?? 0, amountSantim: sums?.amountSantim ?? 0n, openingSantim, closingSantim };
 }
 
-/** Every movement of a merchant's two accounts because of one resource, the oldest first. */
-export async function listResourceMovements(db: Queryable, scope: MerchantScope, resourceId: string) {
+/** Every movement of a merchant's two accounts because of these resources, the oldest first. */
+export async function listResourceMovements(db: Queryable, scope: MerchantScope, resourceIds: readonly string[]) {
   return rows<ReadMovement & { account: MerchantAccount }>(
     db,
     `SELECT ${MOVEMENT}, lower(a.kind) AS account
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
-     WHERE j.resource_id = :resourceId AND a.merchant_id = :merchantId AND a.environment = :environment
+     WHERE j.resource_id = ANY (:resourceIds) AND a.merchant_id = :merchantId AND a.environment = :environment
      ORDER BY e.effective_at, j.id, e.position`,
-    { ...scopeOf(scope), resourceId },
+    { ...scopeOf(scope), resourceIds },
   );
 }
 
@@ -257,7 +257,7 @@ export const Movement = z.object({
   type: z.enum(JOURNAL_KINDS),
   amount: z.number().describe('Positive when the balance rose, negative when it fell'),
   balanceAfter: z.number(),
-  resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
+  resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'refund', 'providerTransfer']),
   resourceId: z.string(),
   createdAt: instant.describe('When it was posted; never before the previous movement'),
 });

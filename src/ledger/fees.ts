@@ -38,6 +38,25 @@ export function feeWithin(rule: FeeRule, amountSantim: Santim): Fee {
   return { feeSantim, feeTaxSantim: amountSantim - feeSantim };
 }
 
+/** A payment, and its refunds that give the fee back: those before, and the amount of the next one. */
+export type Refunded = { paidSantim: Santim; fee: Fee; before: Fee & { amountSantim: Santim }; amountSantim: Santim };
+
+/**
+ * What a refund gives back of the payment's fee and tax: with those before it the same part as of the amount, half up, so
+ * that no series of refunds gives back more than was taken, and a whole one all. At least 0.01 ETB of each is the merchant's.
+ */
+export function feeReturned({ paidSantim, fee, before, amountSantim }: Refunded): Fee {
+  const total = before.amountSantim + amountSantim;
+  const left = (taken: Santim, returned: Santim): Santim => {
+    const due = (2n * taken * total + paidSantim) / (2n * paidSantim) - returned;
+    return due > 0n ? due : 0n;
+  };
+  const most = (santim: Santim, limit: Santim): Santim => (santim < limit ? santim : limit);
+  const feeSantim = most(left(fee.feeSantim, before.feeSantim), amountSantim - 1n);
+  const feeTaxSantim = most(left(fee.feeTaxSantim, before.feeTaxSantim), amountSantim - 1n - feeSantim);
+  return { feeSantim, feeTaxSantim };
+}
+
 /** A part in hundredths of a percent, rounded half up. */
 function part(santim: Santim, basisPoints: number): Santim {
   return (santim * BigInt(basisPoints) + WHOLE / 2n) / WHOLE;

@@ -74,12 +74,13 @@ function insufficient(error: unknown, { entries, resourceType }: Posting): AppEr
   return insufficientBalance(resourceType, { wantedSantim: -wanted, availableSantim: BigInt(String(error.detail)) });
 }
 
-/** INSUFFICIENT_BALANCE of a payout that takes more, with its fee and tax, than is available. */
+/** INSUFFICIENT_BALANCE of a payout or refund that takes more, with its fee and tax, than is available. */
 export function insufficientBalance(
   resourceType: Posting['resourceType'],
   { wantedSantim, availableSantim }: { wantedSantim: Santim; availableSantim: Santim },
 ): AppError {
-  const issue = `this ${resourceType} takes ${formatBirr(wantedSantim)} ETB with its fee and tax, and ${formatBirr(availableSantim)} ETB are available`;
+  const fee = resourceType === 'refund' ? '' : ' with its fee and tax';
+  const issue = `this ${resourceType} takes ${formatBirr(wantedSantim)} ETB${fee}, and ${formatBirr(availableSantim)} ETB are available`;
   return new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
     details: [{ field: 'amount', ...notEnough(issue, availableSantim) }],
   });

@@ -27,6 +27,9 @@ export const JOURNAL_KINDS = [
   'SETTLEMENT_PAID',
   'SETTLEMENT_RELEASED',
   'SETTLEMENT_REVERSED',
+  'REFUND_RESERVED',
+  'REFUND_PAID',
+  'REFUND_RELEASED',
   'REMITTANCE',
   'RECEIPT_UNALLOCATED',
 ] as const;
@@ -45,7 +48,7 @@ export type Posting = {
   /** null: only accounts of the platform change. */
   merchantId: string | null;
   environment: Environment;
-  resourceType: 'transaction' | 'withdrawal' | 'settlement' | 'providerTransfer';
+  resourceType: 'transaction' | 'withdrawal' | 'settlement' | 'refund' | 'providerTransfer';
   resourceId: string;
   entries: Entry[];
 };
@@ -113,11 +116,15 @@ function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim
 }
 
 /**
- * An outgoing payment: a withdrawal over a channel, or a settlement to the merchant's bank. `paidSantim`: paid by the
- * provider, if that differs from the amount.
+ * An outgoing payment: a withdrawal or a refund over a channel, or a settlement to the merchant's bank. `paidSantim`: paid by
+ * the provider, if that differs from the amount. A refund has no fee; one below 0 is given back.
  */
 export type Payout = MerchantScope & { id: string; amountSantim: Santim } & Fee &
-  ({ type: 'withdrawal'; channel: Channel; paidSantim?: Santim } | { type: 'settlement' });
+  (
+    | { type: 'withdrawal'; channel: Channel; paidSantim?: Santim }
+    | { type: 'refund'; channel: Channel }
+    | { type: 'settlement' }
+  );
 
 /** The debit of the balance: the amount, the fee and its tax. */
 export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
@@ -164,7 +171,7 @@ export function reversalPosting(out: Payout): Posting {
 function charges(out: Payout, sign: 1n | -1n): Amounts {
   const paidSantim = paidOf(out);
   return {
-    [out.type === 'withdrawal' ? 'CHANNEL_CLEARING' : 'BANK']: sign * paidSantim,
+    [out.type === 'settlement' ? 'BANK' : 'CHANNEL_CLEARING']: sign * paidSantim,
     FEE_REVENUE: sign * out.feeSantim,
     TAX_PAYABLE: sign * out.feeTaxSantim,
     SUSPENSE: paidSantim > out.amountSantim ? sign * (out.amountSantim - paidSantim) : 0n,
@@ -175,9 +182,9 @@ type Step = { key: string; step: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED' }
 
 function payout(out: Payout, { key, step }: Step, amounts: Amounts): Posting {
   const { merchantId, environment, type, id } = out;
-  const channel = out.type === 'withdrawal' ? out.channel : null;
+  const channel = out.type === 'settlement' ? null : out.channel;
   const subject = { merchantId, environment, channel, resourceType: type, resourceId: id };
-  const kind = type === 'withdrawal' ? (`WITHDRAWAL_${step}` as const) : (`SETTLEMENT_${step}` as const);
+  const kind = `${type.toUpperCase()}_${step}` as JournalKind;
   return journal(subject, { key: `${key}:${id}`, kind }, amounts);
 }
 

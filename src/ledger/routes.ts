@@ -37,7 +37,7 @@ export const BalanceResponse = z
     currency: z.literal('ETB'),
     environment: z.enum(['sandbox', 'live']),
     available: birr('Can be withdrawn or settled'),
-    reserved: birr('Reserved for withdrawals and settlements that have not ended, with their fees'),
+    reserved: birr('Reserved for withdrawals, settlements and refunds that have not ended, with their fees'),
     total: birr('available + reserved'),
     feesToDate: birr('Fees charged so far, and the tax on them'),
     netSettled: birr("Credited to the merchant's bank account so far"),
@@ -57,7 +57,7 @@ const movementFilter = {
     .default('available')
     .describe('Of which number: available, reserved, feesToDate (fees) or netSettled (settled)'),
   type: statusParam(JOURNAL_KINDS).optional(),
-  resourceId: resourceId.optional().describe('Only what one transaction, withdrawal or settlement has moved'),
+  resourceId: resourceId.optional().describe('Only what one transaction, withdrawal, settlement or refund has moved'),
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
   allDays: z.enum(['true']).optional().describe('Every day since the first movement, in place of two dates'),

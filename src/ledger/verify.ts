@@ -92,7 +92,7 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
 
 /** A table of payouts `p`; in SQL, how they end, the amount paid to the beneficiary, from which account, and over which channel. */
 type PayoutTable = {
-  table: 'withdrawal' | 'settlement';
+  table: 'withdrawal' | 'settlement' | 'refund';
   account: 'CHANNEL_CLEARING' | 'BANK';
 } & Record<'isOpen' | 'isPaid' | 'isReversed' | 'paid' | 'channel', string>;
 

@@ -34,6 +34,14 @@ type NoticeFacts =
       expectedUntil: string;
     }
   | ({ kind: 'withdrawal.awaiting'; until: string } & WithdrawalFacts)
+  | {
+      kind: 'refund.awaiting';
+      refundId: string;
+      transactionId: string;
+      reference: string;
+      amount: string;
+      until: string;
+    }
   | ({ kind: 'withdrawal.unconfirmed' } & WithdrawalFacts)
   | ({ kind: 'report.ready'; isScheduled: boolean; rows: number } & ReportFacts)
   | ({ kind: 'report.failed' } & ReportFacts)

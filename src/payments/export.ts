@@ -19,7 +19,7 @@ import type { TransactionStatus } from './states.ts';
  */
 export type ExportedTransaction = Omit<
   TransactionRow,
-  'merchantId' | 'environment' | 'metadata' | 'needsReconciliation' | 'version'
+  'merchantId' | 'environment' | 'metadata' | 'needsReconciliation' | 'refundedSantim' | 'version'
 > & { netSantim: Santim | null; position: string };
 
 /** Second payments that were released to the merchant, by transaction. They are few and have an index of their own. */

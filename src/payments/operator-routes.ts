@@ -19,6 +19,8 @@ import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
 import { listAllTransactions } from './operator-queries.ts';
 import { listAttempts, presentAttempt, presentTransaction, readTransaction, type AttemptRow } from './queries.ts';
+import { listRefundsOf } from './refunds/queries.ts';
+import { presentRefund } from './refunds/schema.ts';
 import * as schema from './transaction-schema.ts';
 import { paymentWorkflowId } from './workflow.ts';
 
@@ -132,9 +134,10 @@ function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecis
 
 async function readDetail({ db, workflowUrl }: Deps, transactionId: string) {
   const row = await readTransaction(db, transactionId);
-  const [merchant, payments, timeline, decisions] = await Promise.all([
+  const [merchant, payments, refunds, timeline, decisions] = await Promise.all([
     readMerchant(db, row.merchantId),
     listAttempts(db, row.id),
+    listRefundsOf(db, row.id),
     readTimeline(db, row.id),
     auditOf(db, row.id),
   ]);
@@ -147,6 +150,7 @@ async function readDetail({ db, workflowUrl }: Deps, transactionId: string) {
       ...presentOperatorAttempt(payment),
       temporalUrl: workflowUrl(paymentWorkflowId(payment.id)),
     })),
+    refunds: refunds.map(presentRefund),
     timeline,
     decisions: decisions.map(presentAudit),
   };

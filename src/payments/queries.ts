@@ -41,6 +41,8 @@ export type TransactionRow = {
   receivedSantim: Santim | null;
   feeSantim: Santim | null;
   feeTaxSantim: Santim | null;
+  /** By refunds that are SUCCESS. */
+  refundedSantim: Santim;
   customerName: string | null;
   customerEmail: string | null;
   customerPhone: string | null;
@@ -57,7 +59,7 @@ export type ListedTransaction = Omit<TransactionRow, 'merchantId' | 'needsReconc
 export const LISTED = `
   t.id, t.session_id, t.environment, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
   t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, t.received_santim, t.fee_santim, t.fee_tax_santim,
-  t.customer_name, t.customer_email, t.customer_phone, t.metadata, t.created_at, t.completed_at`;
+  t.refunded_santim, t.customer_name, t.customer_email, t.customer_phone, t.metadata, t.created_at, t.completed_at`;
 
 /**
  * The public transaction as JSON: the contract's fields in its order, then ours. Unknown fields are undefined and so left
@@ -84,6 +86,7 @@ export function presentTransaction(row: ListedTransaction) {
     fee: birr(feeSantim),
     feeTax: birr(feeTaxSantim),
     netAmount: birr(feeSantim === null ? null : paidSantim - feeSantim - (feeTaxSantim ?? 0n)),
+    refundedAmount: birr(row.refundedSantim || null),
     providerReference: row.providerReference ?? undefined,
     completedAt: row.completedAt?.toISOString(),
     failure: row.failure ?? undefined,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { entry, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
+import { REFUND_RESOLUTIONS } from './refunds/states.ts';
 import { HELD_REASONS } from './states.ts';
 
 const [text, flag, santim] = [z.string(), z.boolean(), z.int()];
@@ -12,6 +13,35 @@ const currency = text;
 const amounts = { reason: z.enum(HELD_REASONS), expectedSantim: santim, receivedSantim: santim, currency };
 const over = { reconcile: flag };
 const claimed = { claimedStatus: text.optional(), reason: text.optional(), providerReference: text.optional() };
+
+const refund = { refundId: text };
+const refunded = { ...refund, amountSantim: santim };
+
+/** The entries of a transaction's timeline about its refunds. */
+export const REFUND_TIMELINE = {
+  'refund.created': entry('A refund was requested: its money is reserved', { ...refunded, awaitsConfirmation: flag }),
+  'refund.confirmed': entry('A second person of the merchant confirmed a refund', refund),
+  'refund.submitted': entry('A refund was sent to the provider', refund),
+  'refund.responded': entry("The provider's report of a refund changed; reportedSantim: of one that is not booked", {
+    ...refund,
+    outcome: text,
+    providerCode: text.optional(),
+    reportedSantim: santim.optional(),
+    currency: text.optional(),
+  }),
+  'refund.succeeded': entry('A refund was paid back', { ...refunded, providerReference: text }),
+  'refund.failed': entry('A refund was not paid back; its money is released', {
+    ...refunded,
+    code: text,
+    providerCode: text,
+  }),
+  'refund.resolved': entry('Operators have resolved the outcome of a refund', {
+    ...refunded,
+    outcome: z.enum(REFUND_RESOLUTIONS),
+    providerReference: text,
+    reason: text,
+  }),
+} as const satisfies TimelineKinds;
 
 /** The entries of a transaction's timeline, and the shape of their `detail`. */
 export const TIMELINE = {
@@ -71,6 +101,7 @@ export const TIMELINE = {
   'status_report.success': entry('A payment was reported; the provider was queried', claimed),
   'status_report.error': entry('A failure was reported; the provider was queried', claimed),
   'status_report.cancel': entry('A cancellation was requested', claimed),
+  ...REFUND_TIMELINE,
 } as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;

@@ -21,6 +21,8 @@ import {
   type ListedTransaction,
   type TransactionRow,
 } from './queries.ts';
+import { listRefundsOf } from './refunds/queries.ts';
+import { presentRefund } from './refunds/schema.ts';
 import { isAttemptOver } from './states.ts';
 import type { CheckAttempt } from './sync.ts';
 import * as schema from './transaction-schema.ts';
@@ -76,9 +78,10 @@ export function transactionRoutes(deps: TransactionDeps): Route[] {
 
 async function readDetail({ db, findDeliveries }: TransactionDeps, scope: MerchantScope, transaction: TransactionRow) {
   const { id } = transaction;
+  const refunds = await listRefundsOf(db, id);
   const [attempts, movements, timeline, deliveries] = await Promise.all([
     listAttempts(db, id),
-    listResourceMovements(db, scope, id),
+    listResourceMovements(db, scope, [id, ...refunds.map((one) => one.id)]),
     readTimeline(db, id),
     findDeliveries(scope, id),
   ]);
@@ -86,6 +89,7 @@ async function readDetail({ db, findDeliveries }: TransactionDeps, scope: Mercha
     ...presentTransaction(transaction),
     attempts: attempts.map(presentAttempt),
     movements: movements.map(presentMovement),
+    refunds: refunds.map(presentRefund),
     timeline,
     deliveries,
   };

@@ -28,6 +28,7 @@ import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
 import { PAYER_DECISIONS } from '../providers/provider.ts';
 import { ResourceDelivery } from '../webhooks/events/queries.ts';
+import { Refund } from './refunds/schema.ts';
 import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
@@ -156,6 +157,7 @@ export const Transaction = z
     fee: z.number().optional().describe('The fee of the payment, once it has succeeded'),
     feeTax: z.number().optional(),
     netAmount: z.number().optional().describe('The amount added to the balance: paid amount - fee - feeTax'),
+    refundedAmount: z.number().optional().describe('Returned to the payer by refunds that have succeeded'),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
@@ -192,7 +194,8 @@ export const TransactionDetail = Transaction.extend({
   attempts: z.array(Attempt).describe('Every attempt to pay it, oldest first'),
   movements: z
     .array(Movement.omit({ balanceAfter: true, resourceType: true, resourceId: true }))
-    .describe('What it has moved in the balance, oldest first'),
+    .describe('What it and its refunds have moved in the balance, oldest first'),
+  refunds: z.array(Refund).describe('Oldest first'),
   timeline: timelineSchema(TIMELINE),
   deliveries: z.array(ResourceDelivery).describe('The webhook deliveries of its events, oldest event first'),
 }).meta({ id: 'TransactionDetail' });
@@ -252,6 +255,7 @@ export const OperatorTransactionDetail = Transaction.extend({
   merchantName: z.string(),
   uncertain: z.boolean().describe('It ended while the provider did not know whether it was paid'),
   payments: z.array(OperatorAttempt.extend({ temporalUrl })).describe('Every attempt to pay it, oldest first'),
+  refunds: z.array(Refund).describe('Oldest first'),
   timeline,
   decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
 }).meta({ id: 'OpsTransactionDetail' });

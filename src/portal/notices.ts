@@ -22,6 +22,8 @@ function textsOf(notice: Notice): Texts {
       return settlementSent(notice);
     case 'withdrawal.awaiting':
       return withdrawalAwaiting(notice);
+    case 'refund.awaiting':
+      return refundAwaiting(notice);
     case 'withdrawal.unconfirmed':
       return withdrawalUnconfirmed(notice);
     case 'report.ready':
@@ -76,6 +78,21 @@ function withdrawalAwaiting(notice: Of<'withdrawal.awaiting'>): Texts {
     am: {
       subject: `ወጪ ${requestId} (${amount} ብር) ማረጋገጫ ይጠብቃል`,
       text: `የ${merchantName} ወጪ ${requestId}፣ ${amount} ብር በ${channel}፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። እስከ ${until} ካልተረጋገጠ ይሰረዛል።`,
+    },
+  };
+}
+
+function refundAwaiting(notice: Of<'refund.awaiting'>): Texts {
+  const { merchantName, reference, amount, until } = notice;
+  return {
+    path: `/transactions/${notice.transactionId}`,
+    en: {
+      subject: `Refund ${reference} of ${amount} ETB has to be confirmed`,
+      text: `The refund ${reference} of ${merchantName}, ${amount} ETB, is sent to the customer once a person who did not request it has confirmed it. Until then its amount is reserved. If it is not confirmed by ${until}, it fails.`,
+    },
+    am: {
+      subject: `ተመላሽ ${reference} (${amount} ብር) ማረጋገጫ ይጠብቃል`,
+      text: `የ${merchantName} ተመላሽ ${reference}፣ ${amount} ብር፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ለደንበኛው ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። እስከ ${until} ካልተረጋገጠ አይመለስም።`,
     },
   };
 }

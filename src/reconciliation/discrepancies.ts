@@ -15,7 +15,7 @@ import type { DiscrepancyKind } from './states.ts';
 export type FoundDiscrepancy = {
   kind: DiscrepancyKind;
   type: StatementRow['type'];
-  /** pat_… or wd_…, or the provider's id of an order that is not ours. */
+  /** pat_…, wd_… or rfd_…, or the provider's id of an order that is not ours. */
   orderId: string;
   /** Our account, by the provider's name, whose statement lists the order or should list it; '' in the sandbox. */
   account: string;

@@ -90,7 +90,15 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
        FROM listed l
        LEFT JOIN withdrawal w ON w.id = l.order_id AND w.environment = :environment AND w.channel = :channel
          AND coalesce(w.provider_account, l.account) = l.account
-       WHERE l.type <> 'payment'
+       WHERE l.type IN ('payout', 'payoutReversal')
+       UNION ALL
+       SELECT l.type, l.order_id, l.account, r.status, r.id IS NOT NULL,
+              CASE WHEN r.status = 'SUCCESS' THEN r.amount_santim END,
+              r.currency, l.santim, l.currency, l.provider_reference, l.has_conflicting_rows, false
+       FROM listed l
+       LEFT JOIN refund r ON r.id = l.order_id AND r.environment = :environment AND r.channel = :channel
+         AND coalesce(r.provider_account, l.account) = l.account
+       WHERE l.type = 'refund'
      )
      SELECT CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
                  WHEN is_paid_and_reversed AND NOT has_conflicting_rows THEN NULL
@@ -118,21 +126,23 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
     db,
     `WITH booked AS MATERIALIZED (
        SELECT CASE j.kind WHEN 'WITHDRAWAL_PAID' THEN 'payout' WHEN 'WITHDRAWAL_REVERSED' THEN 'payoutReversal'
-                          ELSE 'payment' END AS type,
+                          WHEN 'REFUND_PAID' THEN 'refund' ELSE 'payment' END AS type,
               coalesce(CASE j.kind WHEN 'PAYMENT' THEN (SELECT a.id FROM payment_attempt a
                                      WHERE a.transaction_id = j.resource_id AND a.status = 'SUCCEEDED' LIMIT 1)
                                    WHEN 'PAYMENT_HELD' THEN substr(j.posting_key, length('held:') + 1) END, j.resource_id) AS order_id,
               abs(e.amount_santim) AS santim, e.effective_at
        FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
        WHERE e.account_id = :accountId AND e.effective_at >= :from AND e.effective_at < :until
-         AND j.kind IN ('PAYMENT', 'PAYMENT_HELD', 'WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED')
+         AND j.kind IN ('PAYMENT', 'PAYMENT_HELD', 'WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED', 'REFUND_PAID')
      ), unlisted AS MATERIALIZED (
-       SELECT b.*, coalesce(a.status, w.status) AS order_status, coalesce(a.provider_account, w.provider_account, '') AS account,
-              coalesce(a.initiated_at, a.created_at, w.submitted_at, b.effective_at) AS sent_at
+       SELECT b.*, coalesce(a.status, w.status, r.status) AS order_status,
+              coalesce(a.provider_account, w.provider_account, r.provider_account, '') AS account,
+              coalesce(a.initiated_at, a.created_at, w.submitted_at, r.submitted_at, b.effective_at) AS sent_at
        FROM booked b LEFT JOIN payment_attempt a ON a.id = b.order_id LEFT JOIN withdrawal w ON w.id = b.order_id
+       LEFT JOIN refund r ON r.id = b.order_id
        WHERE (
          SELECT o.order_id FROM current_statement_row o WHERE o.order_id = b.order_id AND o.type = b.type
-           AND o.account = coalesce(a.provider_account, w.provider_account, o.account)
+           AND o.account = coalesce(a.provider_account, w.provider_account, r.provider_account, o.account)
            AND o.environment = :environment AND o.channel = :channel LIMIT 1) IS NULL
      )
      SELECT CASE WHEN ${isRead(0)} THEN 'MISSING_FROM_STATEMENT' END AS kind, u.type, u.order_id, u.account, u.order_status,
@@ -170,9 +180,10 @@ const noSums = (): SideSums => ({
   payments: { count: 0, santim: 0n },
   payouts: { count: 0, santim: 0n },
   reversals: { count: 0, santim: 0n },
+  refunds: { count: 0, santim: 0n },
 });
 
-const NOUN = { payment: 'payments', payout: 'payouts', payoutReversal: 'reversals' } as const;
+const NOUN = { payment: 'payments', payout: 'payouts', payoutReversal: 'reversals', refund: 'refunds' } as const;
 
 /** Adds the orders to the sums, and returns the discrepancies. */
 function addUp(sides: Sides, matched: readonly Match[]): FoundDiscrepancy[] {

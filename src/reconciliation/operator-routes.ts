@@ -120,5 +120,6 @@ function presentDay(row: ReconciledDay, workflowUrl: WorkflowUrl) {
 
 function presentSums(sums: SideSums) {
   const sum = ({ count, santim }: SideSums['payments']) => ({ count, amount: toBirr(BigInt(santim)) });
-  return { payments: sum(sums.payments), payouts: sum(sums.payouts), reversals: sum(sums.reversals) };
+  const { payments, payouts, reversals, refunds } = sums;
+  return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals), refunds: sum(refunds) };
 }

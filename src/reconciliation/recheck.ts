@@ -2,6 +2,7 @@ import { isNativeError } from 'node:util/types';
 
 import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
+import type { CheckRefund } from '../payments/refunds/sync.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
 import { findProviderOf, type FindProvider, type StatementRow } from '../providers/provider.ts';
@@ -13,6 +14,7 @@ export type RecheckDeps = {
   db: Database;
   checkAttempt: CheckAttempt;
   checkPayout: CheckPayout;
+  checkRefund: CheckRefund;
   findProvider: FindProvider;
   log: Pick<Logger, 'warn' | 'error'>;
 };
@@ -79,7 +81,12 @@ async function isStillUncertain(
         type === 'payment' && isQueryable(state.attemptStatus) && (!state.queried || state.outcomeKind === 'unknown')
       );
     }
-    const { row, queried, outcome } = await deps.checkPayout(orderId, { ...options, proof: true, queryOnly: true });
+    const listed = { ...options, proof: true, queryOnly: true };
+    if (type === 'refund') {
+      const { row, queried, outcome } = await deps.checkRefund(orderId, listed);
+      return row.status !== 'SUCCESS' && (!queried || outcome === 'unknown');
+    }
+    const { row, queried, outcome } = await deps.checkPayout(orderId, listed);
     return QUERYABLE_WITHDRAWALS.has(row.status) && (!queried || outcome === 'unknown');
   } catch (error) {
     deps.log.warn({ err: error, orderId }, 'a listed order could not be queried yet');
@@ -156,7 +163,7 @@ async function nextListed(db: Database, scope: Scope, after: Position): Promise<
        SELECT l.type, l.order_id, unsent.is_unsent FROM part l JOIN withdrawal w ON w.id = l.order_id
        CROSS JOIN LATERAL (
          SELECT w.status IN ('REJECTED', 'CANCELLED') OR w.stage IN ('CREATED', 'UNDER_REVIEW') AS is_unsent) unsent
-       WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
+       WHERE l.type IN ('payout', 'payoutReversal') AND w.environment = :environment AND w.channel = :channel
          AND ${isListedFor('w.provider_account')}
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
            OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
@@ -164,6 +171,10 @@ async function nextListed(db: Database, scope: Scope, after: Position): Promise<
                 SELECT c.closed_at IS NOT NULL FROM payout_case c
                 WHERE c.withdrawal_id = w.id AND c.status = 'FAILED' ORDER BY c.id DESC LIMIT 1), false))
            OR (unsent.is_unsent AND l.type = 'payout'))
+       UNION ALL
+       SELECT l.type, l.order_id, false FROM part l JOIN refund r ON r.id = l.order_id
+       WHERE l.type = 'refund' AND r.environment = :environment AND r.channel = :channel
+         AND r.status <> 'SUCCESS' AND r.submitted_at IS NOT NULL AND ${isListedFor('r.provider_account')}
      )
      SELECT * FROM (
        (SELECT type, order_id, is_unsent, false AS is_last FROM uncertain ORDER BY type, order_id LIMIT ${BATCH})

@@ -18,7 +18,7 @@ export const DayQuery = z.strictObject({
 });
 
 const Sum = z.object({ count: z.int(), amount: z.number() });
-const Sums = z.object({ payments: Sum, payouts: Sum, reversals: Sum }).nullable();
+const Sums = z.object({ payments: Sum, payouts: Sum, reversals: Sum, refunds: Sum }).nullable();
 
 /** A channel's day compared with the provider's statement. */
 export const ReconciledDay = z
@@ -59,8 +59,10 @@ export const Discrepancy = z
     channel,
     day: z.string(),
     kind: z.enum(DISCREPANCY_KINDS),
-    type: z.string().meta({ description: 'payment, payout or payoutReversal' }),
-    orderId: z.string().meta({ description: "pat_… or wd_…, or the provider's id of an order that is not ours" }),
+    type: z.string().meta({ description: 'payment, payout, payoutReversal or refund' }),
+    orderId: z
+      .string()
+      .meta({ description: "pat_…, wd_… or rfd_…, or the provider's id of an order that is not ours" }),
     account: z
       .string()
       .nullable()

@@ -19,7 +19,7 @@ export const DISCREPANCY_KINDS = ['UNKNOWN_ORDER', 'UNCONFIRMED', 'AMOUNT_MISMAT
 export type DiscrepancyKind = (typeof DISCREPANCY_KINDS)[number];
 
 /** The number and the santim of the orders of one side, as a column of the day has them. */
-export type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
+export type SideSums = Record<'payments' | 'payouts' | 'reversals' | 'refunds', { count: number; santim: Santim }>;
 
 /** A statement that is not available is requested again after 5, 10, 20 s … 30 min. */
 const FIRST_PAUSE_MS = 5_000;

@@ -20,6 +20,7 @@ import { ensureTemporal, SEARCH_ATTRIBUTES, type TemporalParts } from './prepare
 /** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */
 const QUEUES: Readonly<Record<string, TaskQueue>> = {
   payment: 'payments',
+  refund: 'money',
   withdrawal: 'money',
   settlement: 'money',
   webhookDelivery: 'webhooks',

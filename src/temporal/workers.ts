@@ -181,10 +181,11 @@ function workersOf({ config, activities, workflowBundle }: TemporalWorkersOption
     maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
     reuseV8Context: true,
   };
-  const { payments, withdrawals, settlements, reconciliation, webhooks, reports } = activities;
+  const { payments, refunds, withdrawals, settlements, reconciliation, webhooks, reports } = activities;
+  const money = { ...refunds, ...withdrawals, ...settlements, ...reconciliation };
   const workers: (WorkerOptions & { taskQueue: TaskQueue | typeof SLOW_SENDS })[] = [
     { ...withWorkflows, taskQueue: 'payments', activities: payments },
-    { ...withWorkflows, taskQueue: 'money', activities: { ...withdrawals, ...settlements, ...reconciliation } },
+    { ...withWorkflows, taskQueue: 'money', activities: money },
     {
       ...withWorkflows,
       taskQueue: 'webhooks',

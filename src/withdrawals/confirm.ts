@@ -41,7 +41,7 @@ export async function confirmWithdrawal(
   if (at >= until)
     throw invalidState(`This withdrawal could be confirmed until ${until.toISOString()}; it is cancelled.`);
   const { id, reviewReasons: reasons, approvalsNeeded } = before;
-  await requireAnotherMember(trx, { userId, notices }, before);
+  await requireAnotherMember(trx, { userId, notices }, { ...before, what: 'withdrawal' });
   const stage = stageAfterConfirmation(before);
   const confirmed = { confirmedBy: userId, confirmedAt: at };
   const row = await updateWithdrawal(tx, before, { ...confirmed, stage, version: before.version + 1 });

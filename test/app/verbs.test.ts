@@ -37,6 +37,7 @@ const verbs = VERBS.map((verb): [string, Verb] => [verb.name, verb]);
 const NAMES: Readonly<Record<string, string>> = {
   work: 'list overview',
   withdrawals: 'list get approve reject resolve',
+  refunds: 'list get resolve',
   settlements:
     'list get approve reject mark-sent mark-credited mark-failed mark-returned accept-late-credit dismiss-late-credit import-bank-file preview-bank-file',
   payments: 'list get release return',

@@ -1,4 +1,5 @@
 import { KYC_TRANSITIONS } from '../../src/merchants/kyc/states.ts';
+import { REFUND_STAGE_TRANSITIONS, REFUND_TRANSITIONS } from '../../src/payments/refunds/states.ts';
 import { ATTEMPT_TRANSITIONS, SESSION_TRANSITIONS, transactionStatusOf } from '../../src/payments/states.ts';
 import { REPORT_TRANSITIONS } from '../../src/reports/states.ts';
 import { SETTLEMENT_TRANSITIONS } from '../../src/settlements/states.ts';
@@ -14,6 +15,8 @@ const DIAGRAMS: Readonly<Record<string, Diagram>> = {
   session: { start: ['OPEN'], transitions: SESSION_TRANSITIONS },
   transaction: { start: ['PENDING'], transitions: transactionTransitions() },
   'payment attempt': { start: ['CREATED'], transitions: ATTEMPT_TRANSITIONS },
+  refund: { start: ['PENDING'], transitions: REFUND_TRANSITIONS },
+  'stage of a refund': { start: ['AWAITING_CONFIRMATION', 'CREATED'], transitions: REFUND_STAGE_TRANSITIONS },
   delivery: { start: ['PENDING', 'SKIPPED'], transitions: DELIVERY_TRANSITIONS },
   withdrawal: { start: ['PENDING'], transitions: WITHDRAWAL_TRANSITIONS },
   'stage of a withdrawal': {

@@ -136,12 +136,12 @@ export const CORRUPTIONS = [
   [
     'a reserved balance above the open payouts',
     'UPDATE ledger_balance SET available_santim = available_santim - 1, reserved_santim = reserved_santim + 1',
-    'the reserved balance is the sum of open withdrawals and settlements',
+    'the reserved balance is the sum of open withdrawals, refunds and settlements',
   ],
   [
     'an open withdrawal below its reservation',
     `UPDATE withdrawal SET amount_santim = amount_santim - 1 WHERE id = ${OPEN}`,
-    'the reserved balance is the sum of open withdrawals and settlements',
+    'the reserved balance is the sum of open withdrawals, refunds and settlements',
   ],
   [
     'a bank entry with another amount than the settlement',

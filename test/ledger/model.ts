@@ -101,7 +101,7 @@ const costOf = (out: Payout): bigint => totalDebit(out) - out.amountSantim + pai
 
 /** Sets a paid amount above or below the requested one; settlements are always paid exactly. */
 function paidAs(out: Payout, what: (typeof OUT_PICKS)[number]): Payout {
-  if (out.type === 'settlement') return out;
+  if (out.type !== 'withdrawal') return out;
   if (what.startsWith('underpay')) return { ...out, paidSantim: out.amountSantim / 2n };
   return what.startsWith('overpay') ? { ...out, paidSantim: out.amountSantim + 7n } : out;
 }

@@ -5,6 +5,7 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { acceptHeldPayment } from '../../src/payments/holds.ts';
+import { REFUND_CHECKS } from '../../src/payments/refunds/monitoring.ts';
 import { RECEIPT_CHECKS } from '../../src/reconciliation/monitoring.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
@@ -163,9 +164,11 @@ describe('meskot ledger verify', () => {
     expect(written.join('')).toMatch(lineOf('BROKEN', check));
   });
 
-  test('each invariant has a corruption; those of settlements and receipts are in their own tests', () => {
+  test('each invariant has a corruption; those of settlements, refunds and receipts are in their own tests', () => {
     const planted = new Set<string>(CORRUPTIONS.map(([, , check]) => check));
-    const own = ledgerChecks.filter((check) => ![...SETTLEMENT_CHECKS, ...RECEIPT_CHECKS].includes(check));
+    const own = ledgerChecks.filter(
+      (check) => ![...SETTLEMENT_CHECKS, ...RECEIPT_CHECKS, ...REFUND_CHECKS].includes(check),
+    );
     expect(own.map(({ description }) => description).filter((description) => !planted.has(description))).toEqual([]);
   });
 });

@@ -111,7 +111,9 @@ describe('one transaction', () => {
       expect(body.data.timeline.map(({ kind, detail }: Entry) => ({ kind, detail }))).toEqual(written);
       for (const { kind } of written) kinds.add(kind);
     }
-    expect([...kinds].toSorted()).toEqual(Object.keys(TIMELINE).toSorted());
+    // Those of refunds: test/payments/refunds/doubt.test.ts.
+    const own = Object.keys(TIMELINE).filter((kind) => !kind.startsWith('refund.'));
+    expect([...kinds].toSorted()).toEqual(own.toSorted());
   });
 
   test('lists the deliveries of its events with all their fields', async () => {

@@ -1,5 +1,6 @@
 import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { first, rows } from '../../src/lib/db.ts';
+import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import type { AccountStatement, FindProvider, ReadStatement, StatementRow } from '../../src/providers/provider.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
@@ -40,7 +41,11 @@ beforeEach(async () => {
     [...statements].map(([account, statement]) => ({ account, statement }));
   const findProvider: FindProvider = (channel) => (channel === 'TELEBIRR' ? { ...provider, accountStatements } : null);
   fixture = { ...buildFixture(database.db, { clock, findProvider }), provider };
-  steps = createReconciliationSteps({ ...fixture, checkPayout: createCheckPayout(fixture) });
+  steps = createReconciliationSteps({
+    ...fixture,
+    checkPayout: createCheckPayout(fixture),
+    checkRefund: createCheckRefund(fixture),
+  });
 });
 afterEach(async () => {
   await expectLedgerHolds(database.db);

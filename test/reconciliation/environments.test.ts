@@ -1,5 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow.ts';
@@ -70,7 +71,7 @@ async function paidOut(environment: Environment): Promise<string> {
 /** Reads, settles and compares the day, as its workflow does; answers what differs. */
 async function compare(environment: Environment, addisDay = TODAY) {
   const day = { environment, channel: 'TELEBIRR', day: addisDay } as const;
-  const steps = createReconciliationSteps({ ...fixture, checkPayout });
+  const steps = createReconciliationSteps({ ...fixture, checkPayout, checkRefund: createCheckRefund(fixture) });
   await fixture.runInTransaction((tx) => requestRun(tx, fixture, day));
   const reading = await steps.startImport(reconciliationId(day), fixture.clock());
   while ((await steps.importNextPage(reading)).kind !== 'end');

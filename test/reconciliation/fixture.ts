@@ -3,6 +3,7 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import { parseBirr, type Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { Channel } from '../../src/merchants/channels/channel.ts';
+import { createCheckRefund, type CheckRefund } from '../../src/payments/refunds/sync.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type { FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
 import { abandonRun, compareDay, type RunResult } from '../../src/reconciliation/compare.ts';
@@ -36,6 +37,7 @@ export type ReconciliationFixture = Fixture & {
   scope: MerchantScope;
   steps: ReturnType<typeof createReconciliationSteps>;
   checkPayout: CheckPayout;
+  checkRefund: CheckRefund;
   /** Lets time pass for us and for the provider. */
   live: (ms: number) => Promise<void>;
   /** From now on what providers list arrives like this; as it is by default. */
@@ -64,7 +66,7 @@ export const readDay = (db: Database, where: { channel?: Channel } = {}) =>
     .first('s.*', 'reconciliation.*', db.knex().raw('coalesce(reconciliation.error, s.error) AS error'));
 
 /** The operations of the workflow, as its activities call them. */
-export function createReconciliationSteps(deps: Fixture & { checkPayout: CheckPayout }) {
+export function createReconciliationSteps(deps: Fixture & { checkPayout: CheckPayout; checkRefund: CheckRefund }) {
   const { db, runInTransaction } = deps;
   return {
     startImport: (id: string, at: Date) => startImport(db, id, at),
@@ -93,7 +95,8 @@ export async function createReconciliationFixture(): Promise<ReconciliationFixtu
   };
   const fixture = buildFixture(database.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
   const checkPayout = createCheckPayout(fixture);
-  const steps = createReconciliationSteps({ ...fixture, checkPayout });
+  const checkRefund = createCheckRefund(fixture);
+  const steps = createReconciliationSteps({ ...fixture, checkPayout, checkRefund });
   const scope = await buildFreeMerchant(fixture);
   let requests = 0;
   return {
@@ -103,6 +106,7 @@ export async function createReconciliationFixture(): Promise<ReconciliationFixtu
     scope,
     steps,
     checkPayout,
+    checkRefund,
     live: async (ms) => {
       fixture.pass(ms);
       await simulator.advance(ms);

@@ -25,6 +25,8 @@ import type {
   PayoutOutcome,
   Provider,
   ProviderOutcome,
+  RefundOrder,
+  RefundOutcome,
 } from '../../src/providers/provider.ts';
 import { KEY_RING } from './key-ring.ts';
 
@@ -36,6 +38,9 @@ export type ScriptedProvider = Provider & {
   payoutQueries: { operation: 'payout' | 'queryPayout'; orderId: string; order?: PayoutOrder }[];
   /** The same for payouts and their queries. */
   returnsForPayouts: (...script: ScriptedResult<PayoutOutcome>[]) => void;
+  refundQueries: { operation: 'refund' | 'queryRefund'; refundId: string; paymentId: string; order?: RefundOrder }[];
+  /** The same for refunds and their queries. */
+  returnsForRefunds: (...script: ScriptedResult<RefundOutcome>[]) => void;
 };
 type ScriptedResult<Outcome> = Outcome | (() => Promise<Outcome>);
 
@@ -45,6 +50,7 @@ export const ACCEPTED: ProviderOutcome = {
   redirectUrl: 'https://pay.example/confirm',
   providerCode: null,
 };
+const REFUND_ACCEPTED: RefundOutcome = { kind: 'accepted', providerReference: null, providerCode: null };
 const PAYOUT_ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: null };
 export const PENDING: ProviderOutcome = { kind: 'pending', providerReference: null, providerCode: 'WAIT_PAY' };
 export const UNKNOWN: ProviderOutcome = { kind: 'unknown', reason: 'timeout', message: 'no response in 2 s' };
@@ -64,8 +70,10 @@ export const declined = (retryable: boolean): ProviderOutcome => ({
 export function scriptedProvider(): ScriptedProvider {
   const payments = scriptOf<ProviderOutcome>(ACCEPTED);
   const payouts = scriptOf<PayoutOutcome>(PAYOUT_ACCEPTED);
+  const refunds = scriptOf<RefundOutcome>(REFUND_ACCEPTED);
   const queries: ScriptedProvider['queries'] = [];
   const payoutQueries: ScriptedProvider['payoutQueries'] = [];
+  const refundQueries: ScriptedProvider['refundQueries'] = [];
   return {
     channel: 'TELEBIRR',
     queries,
@@ -88,6 +96,17 @@ export function scriptedProvider(): ScriptedProvider {
     queryPayout: (orderId) => {
       payoutQueries.push({ operation: 'queryPayout', orderId });
       return payouts.next();
+    },
+    refundQueries,
+    returnsForRefunds: refunds.set,
+    refund: (order) => {
+      const { refundId, paymentId } = order;
+      refundQueries.push({ operation: 'refund', refundId, paymentId, order });
+      return refunds.next();
+    },
+    queryRefund: (order) => {
+      refundQueries.push({ operation: 'queryRefund', ...order });
+      return refunds.next();
     },
     statement: async () => ({ kind: 'page', rows: [], next: null }),
     parseCallback: () => ({ verified: false, problem: 'none is expected' }),

@@ -56,6 +56,7 @@ const justMade: TransactionRow = {
   receivedSantim: null,
   feeSantim: null,
   feeTaxSantim: null,
+  refundedSantim: 0n,
   customerName: null,
   customerEmail: null,
   customerPhone: null,

@@ -5,7 +5,7 @@ type Access = { scopes: readonly Scope[]; permissions: readonly PersonPermission
 
 const MONEY_OUT: readonly Scope[] = ['withdrawals:write', 'settlements:write', 'bank:write'];
 const OF_OWNERS: readonly PersonPermission[] = ['owners:write', 'security-policy:write'];
-const PAYMENTS: readonly Scope[] = ['transactions:read', 'checkout:read'];
+const PAYMENTS: readonly Scope[] = ['transactions:read', 'checkout:read', 'refunds:read'];
 const MONEY: readonly Scope[] = ['balance:read', 'withdrawals:read', 'settlements:read'];
 const REPORTS: readonly Scope[] = ['reports:read', 'reports:write'];
 

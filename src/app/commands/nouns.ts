@@ -9,6 +9,7 @@ import { type Field, type Verb, readVerbs, runVerb } from './run-verb.ts';
 const NOUNS: Readonly<Record<string, string>> = {
   work: 'What needs an operator, and what is stalled',
   withdrawals: 'Money out to phones and bank accounts',
+  refunds: 'Payments that go back to their payers',
   settlements: "Money out to merchants' own bank accounts",
   payments: 'Transactions, and money that is held',
   deliveries: 'Webhook deliveries',
@@ -57,6 +58,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   reasonAm: '"የታቀደ ሥራ"',
   receiverHost: 'shop.example.et',
   reference: 'RET-1',
+  refundId: 'rfd_…',
   settlementId: 'stl_…',
   startsAt: '2026-11-30T22:00:00+03:00',
   submission: '1',

@@ -100,6 +100,7 @@ const EN = {
   'approve-after-expiry': 'approved after the session expired',
   'approve-without-callback': 'approved, callback lost (found by polling)',
   'approve-wrong-amount': 'approved with a wrong amount',
+  'approve-refund-fails': 'approved; a refund of it fails',
 };
 
 export type TextName = keyof typeof EN;
@@ -203,6 +204,7 @@ const AM: Readonly<Record<TextName, string>> = {
   'approve-after-expiry': 'የገጹ ጊዜ ካለፈ በኋላ ይጸድቃል',
   'approve-without-callback': 'ይጸድቃል፤ ማሳወቂያው ግን ይጠፋል',
   'approve-wrong-amount': 'በተሳሳተ መጠን ይጸድቃል',
+  'approve-refund-fails': 'ይጸድቃል፤ ገንዘቡ መመለስ ግን አይሳካም',
 };
 
 const TEXTS = { en: EN, am: AM };

@@ -1,0 +1,143 @@
+import type { Payout } from '../../ledger/postings.ts';
+import { first, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
+import type { Santim } from '../../lib/money.ts';
+import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
+import type { DayRange, Page } from '../../lib/pagination.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
+import type { Channel } from '../../merchants/channels/channel.ts';
+import type { CallbackRefund } from '../../providers/callbacks.ts';
+import type { PayoutFailure, RefundOutcome } from '../../providers/provider.ts';
+import type { RefundStage, RefundStatus } from './states.ts';
+
+export type RefundRow = MerchantScope & {
+  id: string;
+  transactionId: string;
+  /** The paid attempt: the order at the provider. */
+  attemptId: string;
+  reference: string;
+  amountSantim: Santim;
+  /** Requested without an amount. */
+  isRemainder: boolean;
+  returnFee: boolean;
+  /** What is given back of the payment's fee and its tax: 0 or below. */
+  feeSantim: Santim;
+  feeTaxSantim: Santim;
+  currency: string;
+  channel: Channel;
+  reason: string | null;
+  status: RefundStatus;
+  stage: RefundStage;
+  /** key_… or usr_…. */
+  requestedBy: string;
+  /** usr_…: the second person of the merchant, where one was needed. */
+  confirmedBy: string | null;
+  confirmedAt: Date | null;
+  /** Our account there, which was paid. */
+  providerAccount: string | null;
+  providerReference: string | null;
+  providerCode: string | null;
+  lastOutcome: RefundOutcome['kind'] | null;
+  failure: PayoutFailure | null;
+  callbackSecret: string;
+  version: number;
+  leaseUntil: Date | null;
+  lastCheckedAt: Date | null;
+  requestedAt: Date;
+  submittedAt: Date | null;
+  /** When the provider first reported it as paid, if that report was not booked. */
+  firstReportedPaidAt: Date | null;
+  completedAt: Date | null;
+};
+
+/** One refund of any merchant, for workflows and operators. Throws NOT_FOUND. */
+export async function readRefund(db: Queryable, id: string): Promise<RefundRow> {
+  return found(await first<RefundRow>(db, 'SELECT * FROM refund WHERE id = :id', { id }), 'refund');
+}
+
+/** Locks a refund until the end of the transaction, and reads it. Throws NOT_FOUND. */
+export async function lockRefund(trx: Trx, id: string): Promise<RefundRow> {
+  return found(await first<RefundRow>(trx, 'SELECT * FROM refund WHERE id = :id FOR UPDATE', { id }), 'refund');
+}
+
+/** Changes columns of a locked refund. */
+export async function updateRefund(trx: Trx, { id }: RefundRow, changes: Partial<RefundRow>): Promise<RefundRow> {
+  return found(await updateRow<RefundRow>(trx, { table: 'refund', id }, changes), 'refund');
+}
+
+/** One refund of the merchant, by our id or its own reference. Throws NOT_FOUND. */
+export async function findRefund(db: Queryable, scope: MerchantScope, idOrReference: string): Promise<RefundRow> {
+  const sql = `SELECT * FROM refund
+    WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrReference OR reference = :idOrReference)
+    ORDER BY id <> :idOrReference LIMIT 1`;
+  return found(await first<RefundRow>(db, sql, { ...scopeOf(scope), idOrReference }), 'refund');
+}
+
+/** The refund with this reference of the merchant, if there is one. */
+export async function findByReference(db: Queryable, scope: MerchantScope, reference: string) {
+  const sql =
+    'SELECT * FROM refund WHERE merchant_id = :merchantId AND environment = :environment AND reference = :reference';
+  return first<RefundRow>(db, sql, { ...scopeOf(scope), reference });
+}
+
+/** The refunds of a transaction, oldest first. */
+export async function listRefundsOf(db: Queryable, transactionId: string): Promise<RefundRow[]> {
+  return rows<RefundRow>(db, 'SELECT * FROM refund WHERE transaction_id = :transactionId ORDER BY id', {
+    transactionId,
+  });
+}
+
+/** null and undefined do not narrow. */
+export type RefundFilter = {
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+  range: DayRange;
+  status?: RefundStatus[] | null | undefined;
+  /** Of pending ones. */
+  stage?: RefundStage[] | null | undefined;
+  channel?: Channel | undefined;
+  search?: string | undefined;
+};
+
+/** Refunds, newest first: of one merchant, or for operators of all. */
+export async function listRefunds(db: Queryable, { range, ...filter }: RefundFilter, page: Page) {
+  const { merchantId, environment, status, stage, channel, search } = filter;
+  const where = allOf([
+    'requested_at >= :from AND requested_at < :until',
+    merchantId !== undefined && 'merchant_id = :merchantId',
+    environment !== undefined && 'environment = :environment',
+    status && 'status = ANY (:status)',
+    stage && `status = 'PENDING' AND stage = ANY (:stage)`,
+    channel && 'channel = :channel',
+    search !== undefined &&
+      '(id = :search OR reference = :search OR transaction_id = :search OR provider_reference = :search)',
+  ]);
+  const values = { merchantId, environment, status, stage, channel, search, from: range.from, until: range.until };
+  return paginateNewest<RefundRow>(db, { table: 'refund', time: 'requested_at', where, values }, page);
+}
+
+/** The refund of a provider's callback, by the secret in its address; null if there is none. */
+export async function findRefundBySecret(db: Queryable, secret: string): Promise<CallbackRefund | null> {
+  const sql = `SELECT r.id AS refund_id, r.channel, r.environment, r.merchant_id, ${PAID_AT} AS sent_at
+               FROM refund r JOIN payment_attempt a ON a.id = r.attempt_id WHERE r.callback_secret = :secret`;
+  return (await first<CallbackRefund>(db, sql, { secret })) ?? null;
+}
+
+/** In SQL: when the payment of an attempt `a` was sent, by which its account at the provider is found. */
+const PAID_AT = 'coalesce(a.initiated_at, a.created_at)';
+
+/** When the payment of a refund was sent. */
+export async function readPaidAt(db: Queryable, { attemptId }: RefundRow): Promise<Date> {
+  const sql = `SELECT ${PAID_AT} AS sent_at FROM payment_attempt a WHERE a.id = :attemptId`;
+  return found(await first<{ sentAt: Date }>(db, sql, { attemptId }), 'payment attempt').sentAt;
+}
+
+/** The refund that the ledger posts. */
+export function toPayout(row: RefundRow): Payout {
+  return { ...row, type: 'refund' };
+}
+
+/** The status of a refund, or its stage while PENDING. */
+export function stateOf({ status, stage }: RefundRow): string {
+  return status === 'PENDING' ? stage : status;
+}

@@ -1,0 +1,86 @@
+import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
+import { first } from '../../lib/db.ts';
+import { invalid, invalidState } from '../../lib/errors.ts';
+import { lock } from '../../lib/lock.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { lockRefund, stateOf, type RefundRow } from './queries.ts';
+import type { REFUND_RESOLUTIONS } from './states.ts';
+import { transitionRefund } from './transition.ts';
+
+/** What an operator has found out at the provider. COMPLETED: the payer has the money; FAILED: the payer has none of it. */
+export type Resolution = {
+  outcome: (typeof REFUND_RESOLUTIONS)[number];
+  /** The provider's, of the refund or of its statement that there is none. */
+  providerReference: string;
+  reason: string;
+};
+
+/** Whether operators may resolve a refund: its provider leaves the outcome open, or reports one paid that had failed. */
+export function isResolvable(row: RefundRow, at: Date): boolean {
+  // A refund that its provider has called pending for a day is treated as unknown.
+  const isSlow = row.stage === 'SUBMITTED' && at.getTime() - (row.submittedAt ?? at).getTime() >= DAY_MS;
+  return row.stage === 'UNKNOWN' || isSlow || isContradicted(row);
+}
+
+const isContradicted = ({ status, firstReportedPaidAt }: RefundRow): boolean =>
+  status === 'FAILED' && firstReportedPaidAt !== null;
+
+/**
+ * Resolves a refund whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that had failed and that
+ * its provider reports as paid: COMPLETED takes its money from the balance again. A provider reference pays one refund only,
+ * and no money is returned within an hour. Idempotent. Throws NOT_FOUND, INVALID_STATE, INSUFFICIENT_BALANCE.
+ */
+export async function resolveRefund(
+  tx: UnitOfWork,
+  refundId: string,
+  { operatorId, notices = [], at, ...resolution }: Resolution & Actor & { at: Date },
+): Promise<{ row: RefundRow; isNew: boolean }> {
+  const { outcome, providerReference, reason } = resolution;
+  const row = await lockRefund(tx.trx, refundId);
+  const isPaid = outcome === 'COMPLETED';
+  const isRepeat = isPaid
+    ? row.status === 'SUCCESS' && row.providerReference === providerReference
+    : row.status === 'FAILED' && !isContradicted(row) && row.failure?.message === reason;
+  if (isRepeat) return { row, isNew: false };
+  ensureResolvable(row, outcome, at);
+  if (isPaid) await requireUnused(tx, row, providerReference);
+  const { environment, requestedBy, confirmedBy } = row;
+  const check = { environment, what: 'refund', verb: 'resolve' } as const;
+  await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: requestedBy });
+  await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: confirmedBy, done: 'confirmed' });
+  const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
+  const changes = isPaid ? { providerReference } : { failure };
+  const entry = { kind: 'refund.resolved', detail: { outcome, providerReference, reason } } as const;
+  return {
+    row: await transitionRefund(tx, row, { to: isPaid ? 'SUCCESS' : 'FAILED', changes, entry, at }),
+    isNew: true,
+  };
+}
+
+function ensureResolvable(row: RefundRow, outcome: Resolution['outcome'], at: Date): void {
+  if (!isResolvable(row, at) || (outcome === 'FAILED' && row.status === 'FAILED')) {
+    const allowed = 'UNKNOWN, SUBMITTED for a day, or FAILED and reported as paid (COMPLETED)';
+    throw invalidState(`This refund is ${stateOf(row)}: it can be resolved only while ${allowed}.`);
+  }
+  // The query under way may send it again.
+  if (row.leaseUntil !== null && row.leaseUntil > at) {
+    throw invalidState('Its provider is being queried at this moment: try again in ten seconds.');
+  }
+  const from = new Date((row.submittedAt ?? at).getTime() + HOUR_MS);
+  if (outcome === 'FAILED' && at < from) {
+    throw invalidState(
+      `The provider may still report another outcome: FAILED is accepted from ${from.toISOString()} on.`,
+    );
+  }
+}
+
+async function requireUnused({ trx }: UnitOfWork, row: RefundRow, providerReference: string): Promise<void> {
+  await lock(trx, 'payout_reference', `${row.environment} ${row.channel} ${providerReference}`);
+  const sql = `SELECT id FROM refund WHERE provider_reference = :providerReference AND id <> :id
+    AND channel = :channel AND environment = :environment AND status = 'SUCCESS' LIMIT 1`;
+  const other = await first<{ id: string }>(trx, sql, { ...row, providerReference });
+  if (!other) return;
+  const issue = `is that of ${other.id}: give the one of this refund`;
+  throw invalid('providerReference', issue, { code: 'INVALID_STATE' });
+}

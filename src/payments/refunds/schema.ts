@@ -1,0 +1,159 @@
+import { z } from 'zod';
+
+import { nameFields } from '../../access/names.ts';
+import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../../access/operator-schema.ts';
+import { birrAmount, instant, plainText, reference, withoutNulls } from '../../lib/fields.ts';
+import { toBirr } from '../../lib/money.ts';
+import { dateParam, pageQuery, statusParam } from '../../lib/pagination.ts';
+import { timelineSchema } from '../../lib/timeline.ts';
+import { CHANNELS } from '../../merchants/channels/channel.ts';
+import { requestedByFields } from '../../merchants/operations.ts';
+import { REFUND_TIMELINE } from '../timeline.ts';
+import type { RefundRow } from './queries.ts';
+import { REFUND_RESOLUTIONS, REFUND_STAGES, REFUND_STATUSES } from './states.ts';
+
+const REASON_CHARACTERS_MAX = 200;
+const SEARCH_CHARACTERS_MAX = 100;
+const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
+
+export const NewRefund = z.strictObject({
+  reference: reference.meta({
+    description: "The merchant's own id of the refund, never reused: a repeat returns the same refund",
+    example: 'RETURN-2026-11-7',
+  }),
+  amount: birrAmount
+    .optional()
+    .describe('ETB; what is left of the payment unless given. Several refunds may share a payment'),
+  reason: plainText(REASON_CHARACTERS_MAX).min(1).optional(),
+  returnFee: z
+    .boolean()
+    .default(false)
+    .describe("Whether the same part of the payment's fee and its tax is given back to the merchant"),
+});
+
+export const RefundedParams = z.strictObject({ transactionId: z.string().max(64) });
+export const RefundParams = z.strictObject({
+  refundId: z.string().max(64).describe("Our refundId, or the merchant's reference"),
+});
+
+const status = statusParam(REFUND_STATUSES).optional();
+const stage = statusParam(REFUND_STAGES).optional().describe('Only PENDING ones in one of these stages');
+const channel = z.enum(CHANNELS);
+
+export const RefundListQuery = z.strictObject({
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  status,
+  stage,
+  channel: channel.optional(),
+  search: z
+    .string()
+    .min(1)
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .describe('A refundId, reference, transactionId or provider reference, whole'),
+  ...pageQuery,
+});
+
+const text = z.string().optional();
+
+/** A refund's public fields. */
+export const Refund = z
+  .object({
+    refundId: z.string(),
+    reference: z.string(),
+    transactionId: z.string(),
+    amount: z.number().describe('What the payer gets back'),
+    returnFee: z.boolean(),
+    feeReturned: z.number().describe("Of the payment's fee, given back to the merchant when the refund succeeds"),
+    feeTaxReturned: z.number().describe('The same of the tax on the fee'),
+    totalDebit: z.number().describe('What the balance is charged: amount - feeReturned - feeTaxReturned'),
+    currency: z.literal('ETB'),
+    channel: channel.describe('The one that was paid'),
+    reason: text,
+    status: z.enum(REFUND_STATUSES),
+    stage: z.enum(REFUND_STAGES).optional().describe('The stage while PENDING'),
+    pendingReason: text,
+    providerReference: text,
+    failure: z
+      .object({ code: z.string(), message: z.string(), providerCode: z.string(), retryable: z.boolean() })
+      .optional(),
+    environment: z.enum(['sandbox', 'live']),
+    requestedAt: instant,
+    completedAt: instant.optional(),
+  })
+  .meta({ id: 'Refund' });
+
+export const RefundDetail = Refund.extend({ timeline: timelineSchema(REFUND_TIMELINE) }).meta({ id: 'RefundDetail' });
+
+/** Why a refund is still PENDING, for the merchant. */
+const PENDING_REASONS = {
+  AWAITING_CONFIRMATION:
+    'Another person of the merchant has to confirm it in the portal, within 7 days of its request.',
+  CREATED: 'It is about to be sent to the provider.',
+  SUBMITTED: 'The provider has it and has not paid it yet.',
+  UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
+} as const;
+
+/** The public refund, without the fields that have no value. Columns that the schema does not name are dropped. */
+export function presentRefund(row: RefundRow) {
+  const { stage: at, feeSantim, feeTaxSantim, amountSantim } = row;
+  return Refund.parse(
+    withoutNulls({
+      ...row,
+      refundId: row.id,
+      amount: toBirr(amountSantim),
+      feeReturned: toBirr(-feeSantim),
+      feeTaxReturned: toBirr(-feeTaxSantim),
+      totalDebit: toBirr(amountSantim + feeSantim + feeTaxSantim),
+      stage: at === 'COMPLETED' ? null : at,
+      pendingReason: at === 'COMPLETED' ? null : PENDING_REASONS[at],
+    }),
+  );
+}
+
+export const OperatorListQuery = z.strictObject({
+  ...requestListQuery,
+  status,
+  stage,
+  search: plainText(SEARCH_CHARACTERS_MAX)
+    .min(1)
+    .optional()
+    .describe("An id, the merchant's reference or the provider's, whole"),
+});
+export const OperatorParams = z.strictObject({ refundId: id });
+
+export const RefundResolution = z.strictObject({
+  outcome: z.enum(REFUND_RESOLUTIONS).describe('COMPLETED: the payer has the money. FAILED: the payer has none of it'),
+  providerReference: plainText(PROVIDER_REFERENCE_CHARACTERS_MAX)
+    .trim()
+    .min(1)
+    .describe("The provider's reference of the refund, or of its statement that there was none"),
+  reason,
+});
+
+export const OperatorRefund = Refund.extend({
+  merchantId: z.string(),
+  stage: z.enum(REFUND_STAGES),
+  temporalUrl: temporalUrl.optional(),
+}).meta({ id: 'OpsRefund' });
+
+/** A refund in the list of all merchants. */
+export const ListedRefund = OperatorRefund.extend(nameFields('merchantId')).meta({ id: 'OpsListedRefund' });
+
+export function presentForOperators(row: RefundRow) {
+  return { ...presentRefund(row), merchantId: row.merchantId, stage: row.stage };
+}
+
+/** A refund with everything that its resolution needs. */
+export const OperatorRefundDetail = OperatorRefund.extend({
+  ...requestedByFields,
+  confirmedBy: z.string().nullable().describe('usr_…: the second person of the merchant; null: none'),
+  ...nameFields('confirmedBy'),
+  confirmedAt: instant.nullable(),
+  providerCode: z.string().nullable(),
+  lastOutcome: z.string().nullable().describe("The provider's latest response"),
+  submittedAt: instant.nullable(),
+  timeline,
+  links,
+}).meta({ id: 'OpsRefundDetail' });

@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Clock } from '../../lib/clock.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../../providers/callbacks.ts';
+import { isToWarnOf, warnOfProvider } from '../../providers/exchange.ts';
+import {
+  findProviderOf,
+  isUnsent,
+  ofOtherAccount,
+  withoutProvider,
+  type FindProvider,
+  type Provider,
+  type RefundOutcome,
+} from '../../providers/provider.ts';
+import { applyRefundResult, type LeasedRefund } from './apply-result.ts';
+import { confirmableUntil } from './confirm.ts';
+import { lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
+import { transitionRefund } from './transition.ts';
+
+export type CheckRefundDeps = {
+  db: Queryable;
+  runInTransaction: RunInTransaction;
+  findProvider: FindProvider;
+  clock: Clock;
+  /** Where providers reach us, without a slash at the end. */
+  baseUrl: string;
+  log: Pick<Logger, 'warn' | 'error'>;
+};
+
+export type CheckRefundOptions = {
+  /** No query if the last one is more recent than this. */
+  minIntervalMs: number;
+  /** A verified callback or a statement reports it: a FAILED refund is queried as well. */
+  proof?: boolean;
+  /** Sends nothing: neither a refund not sent yet, nor again one that the provider does not know. */
+  queryOnly?: boolean;
+  /** Whether to signal the refund's workflow when this check ends it; false in the workflow itself. */
+  notifyWorkflow: boolean;
+  /** The effective time, if not the clock's: a workflow's. */
+  now?: Date;
+};
+
+/** The refund after a check. `queried`: this call queried the provider, and `outcome` is its report. */
+export type CheckedRefund = { row: RefundRow; queried: boolean; outcome: RefundOutcome['kind'] | null };
+
+export type CheckRefund = (refundId: string, options: CheckRefundOptions) => Promise<CheckedRefund>;
+
+/** As of withdrawals (withdrawals/sync.ts): longer than two provider calls can take. */
+const LEASE_MS = 10_000;
+const OTHER_CHECK_WAIT_MS = 2_000;
+const OTHER_CHECK_POLL_MS = 100;
+
+/**
+ * The one operation that sends a refund and queries its outcome: leases the refund, sends or queries it, applies the report.
+ * A refund that the provider does not know is sent again under the same id, which never pays twice. Money is released only
+ * after the provider has declined, or where nobody has confirmed it in time. Idempotent, also when called in parallel.
+ */
+export function createCheckRefund(deps: CheckRefundDeps): CheckRefund {
+  return async (refundId, options) => {
+    for (let waitedMs = 0; ; waitedMs += OTHER_CHECK_POLL_MS) {
+      const { row, claimed } = await claim(deps, refundId, options);
+      if (claimed) return checkLeased(deps, claimed, options);
+      const leasedByOther = row.leaseUntil !== null && row.leaseUntil > deps.clock();
+      if (!leasedByOther || waitedMs >= OTHER_CHECK_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
+      await sleep(OTHER_CHECK_POLL_MS);
+    }
+  };
+}
+
+/** `isFirst`: this call is the first to send it. `mayBeSent`: also again, where the provider does not know it. */
+type Claimed = LeasedRefund & { isFirst: boolean; mayBeSent: boolean };
+
+/**
+ * Takes the lease. From then on the refund counts as sent, even if this process dies, so that its money is not released. A
+ * refund of a suspended merchant is not sent.
+ */
+async function claim(
+  { runInTransaction, clock }: CheckRefundDeps,
+  id: string,
+  { minIntervalMs, proof = false, queryOnly = false, now: at = clock(), notifyWorkflow }: CheckRefundOptions,
+): Promise<{ row: RefundRow; claimed?: Claimed }> {
+  return runInTransaction(async (tx) => {
+    const row = await lockRefund(tx.trx, id);
+    const { status, stage, lastCheckedAt, merchantId } = row;
+    if (stage === 'AWAITING_CONFIRMATION') return { row: await endUnconfirmed(tx, row, { at, notifyWorkflow }) };
+    const isFirst = stage === 'CREATED';
+    const isQueryable = status === 'PENDING' || (proof && status === 'FAILED' && row.submittedAt !== null);
+    const isDue =
+      minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
+    const isFree = row.leaseUntil === null || row.leaseUntil <= clock();
+    if (!isQueryable || !isDue || !isFree) return { row };
+    const sql = 'SELECT status FROM merchant WHERE id = :merchantId';
+    const merchant = await first<{ status: string }>(tx.trx, sql, { merchantId });
+    const isWanted = status === 'PENDING' && row.firstReportedPaidAt === null;
+    const mayBeSent = merchant?.status === 'ACTIVE' && !queryOnly && isWanted;
+    if (isFirst && !mayBeSent) return { row };
+    const leaseUntil = new Date(clock().getTime() + LEASE_MS);
+    const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
+    const changes = { leaseUntil, submittedAt: row.submittedAt ?? at, ...(isFirst && sent) };
+    const leased = await updateRefund(tx.trx, row, changes);
+    return { row: leased, claimed: { ...leased, leaseUntil, isFirst, mayBeSent } };
+  });
+}
+
+async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; notifyWorkflow: boolean }) {
+  if (end.at < confirmableUntil(row)) return row;
+  const message = 'No second person of the merchant confirmed it within 7 days.';
+  const failure = { code: 'TIMED_OUT', message, providerCode: '', retryable: true } as const;
+  return transitionRefund(tx, row, { ...end, to: 'FAILED', changes: { failure } });
+}
+
+async function checkLeased(
+  deps: CheckRefundDeps,
+  claimed: Claimed,
+  options: CheckRefundOptions,
+): Promise<CheckedRefund> {
+  const at = options.now ?? deps.clock();
+  const { id: refundId, channel, leaseUntil } = claimed;
+  try {
+    const outcome = await queryProvider(deps, claimed);
+    if (isToWarnOf(outcome, claimed)) {
+      warnOfProvider(deps.log, { refundId, channel }, { isUnknown: true, problem: outcome.message });
+    }
+    const isNone = claimed.isFirst && isUnsent(outcome);
+    const row = isNone
+      ? await takeBack(deps, claimed)
+      : await applyRefundResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
+    return { row, queried: true, outcome: outcome.kind };
+  } catch (error) {
+    // So that the next check need not wait until the lease expires.
+    const release = 'UPDATE refund SET lease_until = NULL WHERE id = :refundId AND lease_until = :leaseUntil';
+    await rows(deps.db, release, { refundId, leaseUntil }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The submission was none: as before it. */
+async function takeBack({ runInTransaction, clock }: CheckRefundDeps, { id, leaseUntil }: Claimed) {
+  return runInTransaction(async ({ trx }) => {
+    const row = await lockRefund(trx, id);
+    if (row.leaseUntil?.getTime() !== leaseUntil.getTime()) return row;
+    const unsent = { stage: 'CREATED', submittedAt: null, leaseUntil: null } as const;
+    return updateRefund(trx, row, { ...unsent, lastCheckedAt: clock(), version: row.version + 1 });
+  });
+}
+
+async function queryProvider(deps: CheckRefundDeps, row: Claimed): Promise<RefundOutcome> {
+  const provider = await findProviderOf(deps.findProvider, { ...row, sentAt: await readPaidAt(deps.db, row) });
+  if (!provider) return withoutProvider(row.channel);
+  const elsewhere = ofOtherAccount(row.providerAccount, provider.accounts?.payments);
+  if (elsewhere) return elsewhere;
+  if (row.isFirst) return send(deps, provider, row);
+  const outcome = await provider.queryRefund({ refundId: row.id, paymentId: row.attemptId });
+  // The first submission was lost: the same id is paid once at most.
+  return outcome.kind === 'not-found' && row.mayBeSent ? send(deps, provider, row) : outcome;
+}
+
+async function send({ baseUrl, clock }: CheckRefundDeps, provider: Provider, row: Claimed): Promise<RefundOutcome> {
+  // After the lease expired another check may have been declined and released the money.
+  if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease expired' };
+  const { id: refundId, attemptId: paymentId, amountSantim, currency, channel, callbackSecret: secret } = row;
+  const notifyUrl = callbackUrl(provider.callbackBaseUrl ?? baseUrl, { channel, secret });
+  return provider.refund({ refundId, paymentId, amountSantim, currency, notifyUrl, reason: row.reason ?? 'Refund' });
+}
+
+/** Whether a check concludes the verified callback that triggered it. */
+export function isRefundConclusive({ row, queried, outcome }: CheckedRefund): boolean {
+  return row.status === 'SUCCESS' || row.submittedAt === null || (queried && outcome !== 'unknown');
+}
+
+/** Checks refunds again that had a verified callback in the last 24 h and are PENDING, or had failed before it. */
+export async function recheckRefundsAfterCallbacks(
+  { db, clock, checkRefund }: { db: Queryable; clock: Clock; checkRefund: CheckRefund },
+  limit: number,
+): Promise<number> {
+  const where = `o.status = 'PENDING' OR (o.status = 'FAILED' AND callback.received_at > o.completed_at
+    AND coalesce(o.last_checked_at, o.completed_at) < callback.received_at)`;
+  const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
+  const check = async (id: string) => checkRefund(id, options);
+  return recheckOrders(db, { table: 'refund', idColumn: 'refund_id', where, now: clock(), limit, check });
+}

@@ -1,0 +1,169 @@
+import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../../src/backoffice/work-queue.ts';
+import { readTimeline } from '../../../src/lib/timeline.ts';
+import { confirmRefund, declineRefund } from '../../../src/payments/refunds/confirm.ts';
+import { isRefundConclusive } from '../../../src/payments/refunds/sync.ts';
+import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
+import { CHECK, DECLINED, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const fixture = useRefundFixture();
+const [COMPLETED, FAILED] = (['COMPLETED', 'FAILED'] as const).map((outcome) => ({
+  outcome,
+  providerReference: `CASE-${outcome}`,
+  reason: 'Asked the provider',
+})) as [Parameters<typeof fixture.resolve>[1], Parameters<typeof fixture.resolve>[1]];
+const refused = { code: 'INVALID_STATE' };
+
+const queue = async (source = REVIEW_ITEMS) => {
+  const page = { page: 1, limit: 50, after: null };
+  const filter = { merchantId: fixture.scope.merchantId };
+  const { rows } = await listWorkItems(fixture.db, source, { filter, page, at: fixture.clock() });
+  return rows.map(({ kind, id }) => `${kind} ${id}`);
+};
+
+describe('a refund whose outcome is unknown', () => {
+  test('it is in the work queue after an hour, and operators resolve it as failed: its money is available again', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    await fixture.report(id, UNKNOWN);
+    expect(await queue()).toEqual([]);
+    await expect(fixture.resolve(id, FAILED)).rejects.toMatchObject(refused);
+    fixture.pass(HOUR_MS + 60_000);
+    expect(await queue()).toEqual([`REFUND_UNKNOWN ${id}`]);
+    expect(await queue(STALLED_ITEMS)).toEqual([`REFUND_PENDING ${id}`]);
+    await fixture.resolve(id, FAILED);
+    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED', failure: { message: 'Asked the provider' } });
+    expect(await fixture.balance()).toEqual([194_25n, 0n]);
+    expect((await fixture.resolve(id, FAILED)).isNew).toBe(false);
+    expect(await queue()).toEqual([]);
+  });
+
+  test('operators resolve it as completed under a provider reference that no other refund has', async () => {
+    const [id, other] = [await fixture.requested({ amount: 50 }), await fixture.requested({ amount: 10 })];
+    await fixture.report(other, returned(10_00n, 'CASE-COMPLETED'));
+    await fixture.report(id, UNKNOWN);
+    fixture.pass(60_000);
+    await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow(other);
+    const { row } = await fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-9' });
+    expect(row).toMatchObject({ status: 'SUCCESS', providerReference: 'CASE-9' });
+    expect(await fixture.balance()).toEqual([134_25n, 0n]);
+    expect((await fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-9' })).isNew).toBe(false);
+  });
+
+  test('it is not resolved while its provider still has it, or is being queried', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    await expect(fixture.resolve(id, COMPLETED)).rejects.toMatchObject(refused);
+    await fixture.report(id, TAKEN);
+    await expect(fixture.resolve(id, COMPLETED)).rejects.toMatchObject(refused);
+    fixture.pass(DAY_MS + 60_000);
+    const leaseUntil = new Date(fixture.clock().getTime() + 5_000);
+    await fixture.db.knex()('refund').where({ id }).update({ leaseUntil });
+    await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow('being queried');
+    fixture.pass(10_000);
+    const { row } = await fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-SLOW' });
+    expect(row.status).toBe('SUCCESS');
+  });
+
+  test('a report of another amount books nothing, and a later decline releases nothing', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    await fixture.report(id, returned(49_00n));
+    expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+    expect(await queue()).toEqual([`REFUND_UNKNOWN ${id}`]);
+    await fixture.report(id, DECLINED);
+    expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+    expect(await fixture.balance()).toEqual([144_25n, 50_00n]);
+    await fixture.report(id, returned(50_00n));
+    expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+describe('a refund that had failed and is reported as paid', () => {
+  test('stays FAILED, waits for operators, and is debited again when they resolve it as completed', async () => {
+    const id = await fixture.requested({ amount: 50, returnFee: true });
+    await fixture.report(id, DECLINED);
+    const { row } = await fixture.checkRefund(id, CHECK);
+    expect(row.status).toBe('FAILED');
+    await fixture.report(id, returned(50_00n, 'LATE-1'));
+    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
+    expect(await fixture.balance()).toEqual([194_25n, 0n]);
+    expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
+    await expect(fixture.resolve(id, FAILED)).rejects.toMatchObject(refused);
+    await fixture.resolve(id, { ...COMPLETED, providerReference: 'LATE-1' });
+    expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', feeReturned: 1.25 });
+    expect(await fixture.balance()).toEqual([145_69n, 0n]);
+    expect(await fixture.events(id)).toEqual(['refund.created', 'refund.failed', 'refund.succeeded']);
+    expect(await queue()).toEqual([]);
+  });
+
+  test('a callback is concluded by a query that has an outcome', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    fixture.provider.returnsForRefunds(UNKNOWN);
+    expect(isRefundConclusive(await fixture.checkRefund(id, CHECK))).toBe(false);
+    fixture.provider.returnsForRefunds(returned(50_00n));
+    expect(isRefundConclusive(await fixture.checkRefund(id, CHECK))).toBe(true);
+  });
+});
+
+describe('a merchant whose money out needs two people', () => {
+  const awaiting = async () => {
+    await fixture.secondPersonFrom(100_00n);
+    const first = await fixture.requested({ amount: 60 });
+    const second = await fixture.requested({ amount: 40 });
+    return { first, second };
+  };
+  const decide = (refundId: string, userId = 'usr_2') => {
+    const decision = { refundId, userId, at: fixture.clock(), notices: [] };
+    return fixture.runInTransaction((tx) => confirmRefund(tx, fixture.scope, decision));
+  };
+
+  test('a refund that reaches the amount with those before it waits, and is sent after its confirmation only', async () => {
+    const { first, second } = await awaiting();
+    expect(await fixture.read(first)).toMatchObject({ stage: 'CREATED' });
+    expect(await fixture.read(second)).toMatchObject({ stage: 'AWAITING_CONFIRMATION' });
+    await fixture.report(second, returned(40_00n));
+    expect(fixture.provider.refundQueries).toEqual([]);
+    await expect(fixture.resolve(second, COMPLETED)).rejects.toMatchObject(refused);
+    await decide(second);
+    expect(fixture.enqueued.at(-1)).toMatchObject({ kind: 'signal', workflowId: `refund-${second}` });
+    await fixture.report(second, returned(40_00n));
+    expect(await fixture.read(second)).toMatchObject({ status: 'SUCCESS' });
+    await expect(decide(second)).rejects.toMatchObject(refused);
+  });
+
+  test('declined it fails, and its money is available again', async () => {
+    const { second } = await awaiting();
+    const decision = { refundId: second, reason: 'Not agreed', at: fixture.clock() };
+    await fixture.runInTransaction((tx) => declineRefund(tx, fixture.scope, decision));
+    expect(await fixture.read(second)).toMatchObject({ status: 'FAILED', failure: { message: 'Not agreed' } });
+    expect(await fixture.balance()).toEqual([134_25n, 60_00n]);
+  });
+
+  test('not confirmed within 7 days it fails', async () => {
+    const { second } = await awaiting();
+    fixture.pass(7 * DAY_MS - 1);
+    expect((await fixture.checkRefund(second, CHECK)).row.stage).toBe('AWAITING_CONFIRMATION');
+    fixture.pass(1);
+    await expect(decide(second)).rejects.toMatchObject(refused);
+    await fixture.checkRefund(second, CHECK);
+    expect(await fixture.read(second)).toMatchObject({ status: 'FAILED', failure: { code: 'TIMED_OUT' } });
+    expect(await fixture.balance()).toEqual([134_25n, 60_00n]);
+  });
+});
+
+test('the timeline has every kind of entry about refunds, each with its declared detail', async () => {
+  await fixture.secondPersonFrom(100_00n);
+  const [first, second] = [await fixture.requested({ amount: 60 }), await fixture.requested({ amount: 40 })];
+  await fixture.report(first, returned(60_00n));
+  const decision = { refundId: second, userId: 'usr_2', at: fixture.clock(), notices: [] };
+  await fixture.runInTransaction((tx) => confirmRefund(tx, fixture.scope, decision));
+  await fixture.report(second, TAKEN, DECLINED);
+  await fixture.report(second, returned(40_00n, 'LATE-2'));
+  await fixture.resolve(second, { ...COMPLETED, providerReference: 'LATE-2' });
+  const entries = await readTimeline(fixture.db, fixture.transactionId);
+  const ofRefunds = entries.filter(({ kind }) => kind in REFUND_TIMELINE);
+  for (const { kind, detail } of ofRefunds) {
+    const declared = REFUND_TIMELINE[kind as keyof typeof REFUND_TIMELINE].detail;
+    expect({ kind, issues: declared.strict().safeParse(detail).error?.issues }).toEqual({ kind, issues: undefined });
+  }
+  expect([...new Set(ofRefunds.map(({ kind }) => kind))].toSorted()).toEqual(Object.keys(REFUND_TIMELINE).toSorted());
+});
