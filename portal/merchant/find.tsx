@@ -9,6 +9,7 @@ import { base } from '../ui/environment.ts';
 import { Failed } from '../ui/feedback.tsx';
 import { birr, formatInstant } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
+import type { RefundRow } from '../ui/refund-state.tsx';
 import { useMember } from './member.ts';
 import { call, type EventRow, type SettlementRow, type TransactionRow, type WithdrawalRow } from './routes.ts';
 
@@ -21,6 +22,7 @@ const text = catalogue({
   ],
   screen: ['Screen', 'ገጽ'],
   transaction: ['Transaction', 'ግብይት'],
+  refund: ['Refund', 'ተመላሽ ክፍያ'],
   withdrawal: ['Withdrawal', 'ወጪ'],
   settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
   event: ['Event', 'ክስተት'],
@@ -46,6 +48,12 @@ const transactionHit = ({ transactionId, checkoutOrderNo, amount, createdAt }: T
   kind: text.transaction,
   name: checkoutOrderNo,
   detail: detailOf(amount, createdAt),
+});
+const refundHit = ({ transactionId, reference, amount, requestedAt }: RefundRow): Hit => ({
+  path: `/transactions/${transactionId}`,
+  kind: text.refund,
+  name: reference,
+  detail: detailOf(amount, requestedAt),
 });
 const withdrawalHit = ({ withdrawalRequestId, requestId, amount, requestedAt }: WithdrawalRow): Hit => ({
   path: addressOf('/withdrawals', { query: { open: withdrawalRequestId } }),
@@ -83,6 +91,10 @@ function findById(wanted: string, may: May): Promise<Hit[]> | null {
   }
   if (prefix === 'evt') {
     return one(call('GET /api/checkout/webhooks/events/:eventId', { params: { eventId: wanted } }), eventHit);
+  }
+  if (prefix === 'rfd' && may('refunds:read')) {
+    const params = { refundId: wanted };
+    return one(call('GET /api/checkout/refunds/:refundId', { params }), refundHit);
   }
   if (prefix === 'wd' && may('withdrawals:read')) {
     const params = { withdrawalId: wanted };

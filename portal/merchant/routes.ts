@@ -17,6 +17,7 @@ import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { environment } from '../ui/environment.ts';
+import type { RefundRow } from '../ui/refund-state.tsx';
 import { createCalls } from '../ui/use-calls.ts';
 
 export type Session = z.output<typeof sessions.Session>;
@@ -74,6 +75,10 @@ type Routes = {
   'GET /api/checkout/txns/summary': TransactionSums;
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
   'POST /api/checkout/sandbox/txns/:transactionId/decision': TransactionRow;
+  'POST /api/checkout/txns/:transactionId/refunds': RefundRow;
+  'GET /api/checkout/refunds/:refundId': RefundRow;
+  'POST /api/portal/refunds/:refundId/confirm': RefundRow;
+  'POST /api/portal/refunds/:refundId/decline': RefundRow;
   'GET /api/checkout/reports/:reportId': ReportRow;
   'GET /api/checkout/webhooks/events': EventRow[];
   'GET /api/checkout/webhooks/events/:eventId': EventRow;

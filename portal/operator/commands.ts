@@ -64,6 +64,16 @@ const COMMANDS = {
     ],
     reason: 'required',
   },
+  'refund.resolve': {
+    label: text.resolve,
+    help: text.resolveHelp,
+    kind: 'primary',
+    fields: [
+      { name: 'outcome', label: text.outcome, kind: 'choice', values: OUTCOMES, ...REQUIRED },
+      { name: 'providerReference', label: text.providerReference, kind: 'text', ...REQUIRED },
+    ],
+    reason: 'required',
+  },
   'settlement.approve': APPROVE,
   'settlement.reject': REJECT,
   'settlement.sent': {

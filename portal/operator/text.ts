@@ -35,6 +35,8 @@ export const text = catalogue({
   settlements: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
   delivery: ['Delivery', 'መላኪያ'],
   transaction: ['Transaction', 'ግብይት'],
+  refund: ['Refund', 'ተመላሽ ክፍያ'],
+  refunds: ['Refunds', 'ተመላሽ ክፍያዎች'],
   withdrawal: ['Withdrawal', 'ወጪ'],
   settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
   proposal: ['Proposal', 'ሐሳብ'],

@@ -25,6 +25,7 @@ const VIEWS = {
   transaction: view('/transactions', text.transaction, () =>
     import('./transactions/view.tsx').then((file) => file.TransactionView),
   ),
+  refund: view('/refunds', text.refund, () => import('./refunds/view.tsx').then((file) => file.RefundView)),
   withdrawal: view('/withdrawals', text.withdrawal, () =>
     import('./withdrawals/view.tsx').then((file) => file.WithdrawalView),
   ),

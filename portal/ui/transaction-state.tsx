@@ -41,16 +41,18 @@ const OUTCOMES = catalogue({
   succeeded: ['paid', 'ተከፍሏል'],
   declined: ['declined', 'አልተቀበለም'],
   unknown: ['unknown', 'አልታወቀም'],
+  'not-found': ['not found', 'አልተገኘም'],
 });
 
 const FLAGS: Readonly<Record<string, string>> = catalogue({
   late: ['after the session had ended', 'የክፍያ ገጹ ካበቃ በኋላ'],
   reconcile: ['the outcome is not known yet', 'ውጤቱ ገና አልታወቀም'],
   failed: ['the payment has failed', 'ክፍያው አልተሳካም'],
+  awaitsConfirmation: ['waits for a second person', 'ሁለተኛ ሰው ይጠብቃል'],
 });
 
 /** Facts of an entry that are of no use to a merchant. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['attemptId', 'next']);
+const LEFT_OUT: ReadonlySet<string> = new Set(['attemptId', 'refundId', 'next']);
 
 /** A fact of an entry of the timeline in words; undefined: it has none to show. */
 export function factText(name: string, value: unknown): string | undefined {
@@ -79,6 +81,13 @@ export const KINDS: Record<TimelineKind, string> = catalogue({
   'status_report.success': ['Success was reported; the provider was asked', 'ስኬት ተነግሯል፤ አቅራቢው ተጠይቋል'],
   'status_report.error': ['A failure was reported; the provider was asked', 'አለመሳካት ተነግሯል፤ አቅራቢው ተጠይቋል'],
   'status_report.cancel': ['A cancellation was requested', 'መሰረዝ ተጠይቋል'],
+  'refund.created': ['Refund requested', 'ገንዘብ መመለስ ተጠየቀ'],
+  'refund.confirmed': ['Refund confirmed by a second person', 'መመለሱ በሁለተኛ ሰው ተረጋገጠ'],
+  'refund.submitted': ['Refund sent to the provider', 'ለመመለስ ወደ አቅራቢው ተላከ'],
+  'refund.responded': ["Provider's answer about the refund", 'የአቅራቢው ምላሽ ስለ መመለሱ'],
+  'refund.succeeded': ['Refunded', 'ገንዘቡ ለከፋዩ ተመለሰ'],
+  'refund.failed': ['Not refunded', 'ገንዘቡ አልተመለሰም'],
+  'refund.resolved': ['Outcome of the refund resolved by operators', 'የመመለሱ ውጤት በኦፕሬተሮች ተወሰነ'],
 });
 
 export const STATUS_TONES: Record<TransactionStatus, Tone> = {

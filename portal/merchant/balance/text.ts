@@ -7,7 +7,7 @@ export const text = catalogue({
   available: ['Available', 'ሊወጣ የሚችል'],
   availableHelp: ['Can be withdrawn or settled', 'ወጪ ሊደረግ ወይም ወደ ባንክ ሊተላለፍ የሚችል'],
   reserved: ['Reserved', 'የተያዘ'],
-  reservedHelp: ['For withdrawals and settlements under way', 'በሂደት ላይ ላሉ ወጪዎችና ወደ ባንክ ዝውውሮች'],
+  reservedHelp: ['For withdrawals, refunds and settlements under way', 'በሂደት ላይ ላሉ ወጪዎች፣ ተመላሽ ክፍያዎችና ወደ ባንክ ዝውውሮች'],
   total: ['Total', 'ጠቅላላ'],
   totalHelp: ['Available and reserved', 'ሊወጣ የሚችልና የተያዘ በአንድ ላይ'],
   fees: ['Fees', 'የአገልግሎት ክፍያዎች'],
@@ -58,6 +58,9 @@ export const KINDS = catalogue({
   SETTLEMENT_PAID: ['Settlement credited', 'ወደ ባንክ የገባ'],
   SETTLEMENT_RELEASED: ['Settlement released', 'የተለቀቀ የባንክ ዝውውር'],
   SETTLEMENT_REVERSED: ['Settlement returned', 'ከባንክ የተመለሰ'],
+  REFUND_RESERVED: ['Refund reserved', 'ለመመለስ የተያዘ'],
+  REFUND_PAID: ['Refund paid back', 'ለደንበኛ የተመለሰ'],
+  REFUND_RELEASED: ['Refund released', 'ያልተመለሰ፣ የተለቀቀ'],
   REMITTANCE: ['Remittance', 'የአቅራቢ ገቢ'],
   RECEIPT_UNALLOCATED: ['Unallocated receipt', 'ያልተመደበ ገቢ'],
 });

@@ -22,6 +22,8 @@ const SCOPES: Readonly<Record<Scope, true>> = {
   'balance:read': true,
   'withdrawals:read': true,
   'withdrawals:write': true,
+  'refunds:read': true,
+  'refunds:write': true,
   'reports:read': true,
   'reports:write': true,
   'settlements:read': true,

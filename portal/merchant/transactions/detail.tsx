@@ -17,6 +17,7 @@ import { useMember } from '../member.ts';
 import { useChange, useRead, type TransactionWithTimeline } from '../routes.ts';
 import { text } from './detail-text.ts';
 import { History } from './history.tsx';
+import { RefundButton, Refunds } from './refunds.tsx';
 import { text as list } from './text.ts';
 
 // With its library of QR codes.
@@ -84,6 +85,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
       {lateConfirmation && <Note tone="info">{text.late}</Note>}
       <div className="flex flex-wrap gap-2">
         {children}
+        <RefundButton transaction={transaction} />
         <CurlButton transactionId={transaction.transactionId} />
       </div>
       {transaction.status === 'PENDING' && may('checkout:write') && (
@@ -93,6 +95,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
       )}
       <PayerDecision transaction={transaction} />
       <PaymentFacts transaction={transaction} />
+      <Refunds transaction={transaction} />
       <Section title={text.customer}>
         {hasCustomer ? (
           <Facts
@@ -154,6 +157,7 @@ function PaymentFacts({ transaction }: { transaction: TransactionWithTimeline })
           [list.fee]: birr(fee),
           [list.feeTax]: birr(feeTax),
           [list.net]: birr(netAmount),
+          [list.refunded]: birr(transaction.refundedAmount),
           [list.transactionThrough]: transaction.transactionThrough ?? list.notChosen,
           [list.providerReference]: providerReference && (
             <Code value={providerReference} name={list.providerReference} />

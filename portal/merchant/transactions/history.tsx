@@ -78,6 +78,8 @@ const TONES: Partial<Record<TimelineKind, Tone>> = {
   'session.expired': 'warn',
   'payment.held': 'warn',
   'payment.duplicate': 'warn',
+  'refund.succeeded': 'good',
+  'refund.failed': 'bad',
 };
 
 function transactionItems({ timeline }: TransactionWithTimeline): TimelineItem[] {

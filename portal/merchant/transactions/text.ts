@@ -47,6 +47,7 @@ export const text = catalogue({
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
   net: ['Net', 'የተጣራ'],
+  refunded: ['Refunded', 'የተመለሰ'],
   received: ['Received', 'የተቀበሉት'],
   providerReference: ['Provider reference', 'የአቅራቢው ማጣቀሻ'],
   completedAt: ['Completed at', 'የተጠናቀቀበት ጊዜ'],

@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { catalogue } from '../../ui/language.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { STATES as REFUND_STATES } from '../../ui/refund-state.tsx';
 import { stringifySearch } from '../../ui/search-params.ts';
 import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -37,6 +38,7 @@ const text = catalogue({
   transaction: ['Transaction', 'ግብይት'],
   delivery: ['Delivery', 'መላኪያ'],
   receiver: ['Receiver', 'ተቀባይ'],
+  refund: ['Refund', 'ተመላሽ ክፍያ'],
   withdrawal: ['Withdrawal', 'ወጪ'],
   settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
   receipt: ['Receipt', 'የባንክ ገቢ'],
@@ -50,6 +52,7 @@ const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {
   merchant: ({ id }) => viewPath('merchant', id),
   receipt: ({ id }) => `/receipts${stringifySearch({ open: id })}`,
   transaction: ({ id }) => viewPath('transaction', id),
+  refund: ({ id }) => viewPath('refund', id),
   withdrawal: ({ id }) => viewPath('withdrawal', id),
   settlement: ({ id }) => viewPath('settlement', id),
   receiver: ({ title }) => `/deliveries${stringifySearch({ receiverHost: title })}`,
@@ -93,6 +96,7 @@ function HitActions({ hit }: { hit: Hit }) {
 const HIT_STATES: Partial<Record<Hit['kind'], Readonly<Record<string, string>>>> = {
   delivery: DELIVERY_TEXTS,
   transaction: TRANSACTION_STATES,
+  refund: REFUND_STATES,
   withdrawal: WITHDRAWAL_STATES,
   settlement: SETTLEMENT_STATES,
   merchant: { ACTIVE: merchants.ACTIVE, SUSPENDED: merchants.SUSPENDED },

@@ -22,6 +22,7 @@ function viewOf({ kind, id, merchantId, detail }: WorkItem): { kind: ViewKind; i
   if (kind === 'KYC' && merchantId !== null) return { kind: 'kyc', id: merchantId };
   if (kind === 'BANK_ACCOUNT' && merchantId !== null) return { kind: 'bankAccount', id: merchantId };
   if (kind.startsWith('WITHDRAWAL')) return { kind: 'withdrawal', id };
+  if (kind.startsWith('REFUND')) return { kind: 'refund', id };
   if (kind.startsWith('SETTLEMENT')) return { kind: 'settlement', id };
   const transactionId = textOf(detail['transactionId']);
   return kind.startsWith('PAYMENT') && transactionId !== undefined ? { kind: 'transaction', id: transactionId } : null;

@@ -16,6 +16,8 @@ type Sentence = (facts: any, id: string) => string;
 const AMHARIC: Record<Kind, Sentence> = {
   WITHDRAWAL_REVIEW: ({ destination, approvalsGiven, approvalsNeeded }) =>
     `ለ${destination?.accountName} የሚከፈል ወጪ ምርመራ ይጠብቃል፤ ከ${approvalsNeeded} ማጽደቆች ${approvalsGiven} ተሰጥተዋል`,
+  REFUND_UNKNOWN: () => 'አቅራቢው ውጤቱን አላሳወቀም፣ ወይም የሚጋጩ ውጤቶችን አሳውቋል',
+  REFUND_CONFLICT: () => 'አቅራቢው ሳይቀበለው ገንዘቡ ተለቋል፣ አሁን ግን ተመልሷል ይላል',
   WITHDRAWAL_UNKNOWN: () => 'አቅራቢው ውጤቱን አላሳወቀም፣ ወይም የሚጋጩ ውጤቶችን አሳውቋል',
   WITHDRAWAL_CONFLICT: () => 'አቅራቢው ከተመዘገበው የተለየ ውጤት አሳውቋል',
   PAYMENT_HELD: ({ transactionId, expected, received, currency }) =>
@@ -45,6 +47,7 @@ const AMHARIC: Record<Kind, Sentence> = {
   OUTBOX_STALLED: ({ failures }) => `ወደ Temporal አልተላከም፤ ያልተሳኩ ሙከራዎች፦ ${failures}`,
   DELIVERY_PAST_DUE: ({ attempts }) => `ቀጣዩ ሙከራ ዘግይቷል፤ እስካሁን የተደረጉ ሙከራዎች፦ ${attempts}`,
   PAYMENT_PENDING: () => 'የክፍያ ገጹ አብቅቷል፣ ሙከራው ግን አላበቃም',
+  REFUND_PENDING: ({ stage }) => (stage === 'CREATED' ? 'ገና አልተላከም' : 'ተልኳል፣ ገና አልተመለሰም'),
   WITHDRAWAL_PENDING: ({ stage }) => (stage === 'CREATED' ? 'ገና አልተላከም' : 'ተልኳል፣ ገና አልተከፈለም'),
   SETTLEMENT_PENDING: ({ status }) =>
     status === 'REQUESTED' ? 'የሙከራ አካባቢው ገና አልወሰነም' : 'የመጨረሻው የሚጠበቅ ቀን አልፎ እንደዘገየ አልተመዘገበም',

@@ -146,6 +146,7 @@ function Sums({ title, sums }: { title: string; sums: ReconciledDay['ours'] }) {
           [text.payments]: line(sums.payments),
           [text.payouts]: line(sums.payouts),
           [text.reversals]: line(sums.reversals),
+          [text.refunds]: line(sums.refunds),
         }}
       />
     </Section>

@@ -13,6 +13,7 @@ export const text = catalogue({
   payments: ['Payments', 'ክፍያዎች'],
   payouts: ['Payouts', 'ወጪዎች'],
   reversals: ['Reversals', 'ተመላሾች'],
+  refunds: ['Refunds', 'ለከፋዮች የተመለሱ'],
   owed: ['Owed by the provider at the end of the day', 'በቀኑ መጨረሻ አቅራቢው ያለበት'],
   discrepancies: ['Discrepancies', 'ልዩነቶች'],
   noDiscrepancies: ['There is no discrepancy.', 'ልዩነት የለም።'],

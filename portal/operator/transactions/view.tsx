@@ -6,6 +6,7 @@ import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
+import { RefundState } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KINDS, providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { ATTEMPT_STATES, HOLD_DECISIONS, outcomeText } from '../codes.ts';
@@ -13,6 +14,7 @@ import { CommandButton } from '../command-button.tsx';
 import { Actions, Decisions, History, MerchantLine, OtherEnvironment } from '../parts.tsx';
 import { useRead, type TransactionDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { viewPath } from '../views.tsx';
 import { HELD, text } from './text.ts';
 
 /** A transaction, every attempt to pay it, and the decisions about held money. */
@@ -41,9 +43,33 @@ function TransactionDetail({ transaction }: { transaction: Detail }) {
           <Payment key={payment.attemptId} payment={payment} />
         ))}
       </Section>
+      <Refunds refunds={transaction.refunds} />
       <Decisions decisions={transaction.decisions} />
       <History steps={transaction.timeline} kinds={KINDS} />
     </>
+  );
+}
+
+/** Each leads to its own view, where it can be resolved. */
+function Refunds({ refunds }: Pick<Detail, 'refunds'>) {
+  if (refunds.length === 0) return null;
+  return (
+    <Section title={shared.refunds}>
+      <ul className="flex flex-col gap-2">
+        {refunds.map(({ refundId, amount, ...refund }) => (
+          <li key={refundId} className="flex flex-wrap items-center gap-2">
+            <Link
+              to={viewPath('refund', refundId) as '/deliveries'}
+              className="font-semibold text-brand hover:underline"
+            >
+              {birr(amount)}
+            </Link>
+            <RefundState {...refund} />
+            <Code value={refundId} name={shared.refund} />
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 
