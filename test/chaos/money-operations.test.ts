@@ -24,10 +24,10 @@ afterAll(() => database.drop());
 async function expectLedgerHolds(recent: readonly { scenario: Scenario; story: Story }[]): Promise<void> {
   const broken = await verifyLedger(database.db, ledgerChecks);
   const about = broken.map((one) => one.about).join('; ');
-  const idsOf = ({ scope, books: { payments, payouts, settlements } }: Scenario): string[] => [
+  const idsOf = ({ scope, books: { payments, payouts, settlements, refunds } }: Scenario): string[] => [
     scope.merchantId,
     ...payments.flatMap(({ transactionId, attempts }) => [transactionId, ...attempts.map(({ id }) => id)]),
-    ...[...payouts, ...settlements].map(({ id }) => id),
+    ...[...payouts, ...settlements, ...refunds].map(({ id }) => id),
   ];
   const concerned = recent.filter(({ scenario }) => idsOf(scenario).some((id) => about.includes(id)));
   const stories = concerned.map(({ story }) => JSON.stringify(story));
@@ -40,7 +40,8 @@ function endsOf({ books }: Scenario): string[] {
     attempts.map((one) => `payment ${one.received?.as ?? 'unpaid'}`),
   );
   const payouts = books.payouts.map(({ status }) => `withdrawal ${status}`);
-  return [...received, ...payouts, ...books.settlements.map(({ status }) => `settlement ${status}`)];
+  const refunds = books.refunds.map(({ status }) => `refund ${status}`);
+  return [...received, ...payouts, ...refunds, ...books.settlements.map(({ status }) => `settlement ${status}`)];
 }
 
 test(
@@ -76,7 +77,7 @@ test(
     );
     await expectLedgerHolds(recent);
     const kinds = ['payment EXACT', 'payment HELD', 'payment SECOND', 'settlement COMPLETED', 'settlement FAILED'];
-    const ends = ['withdrawal SUCCESS', 'withdrawal FAILED', 'withdrawal REVERSED'];
+    const ends = ['withdrawal SUCCESS', 'withdrawal FAILED', 'withdrawal REVERSED', 'refund SUCCESS', 'refund FAILED'];
     expect([...reached]).toEqual(expect.arrayContaining([...kinds, ...ends]));
   },
   TIME_LIMIT_MS + 30_000,

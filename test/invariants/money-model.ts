@@ -1,5 +1,5 @@
 import type { Santim } from '../../src/lib/money.ts';
-import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
+import type { PayoutOutcome, ProviderOutcome, RefundOutcome } from '../../src/providers/provider.ts';
 
 /*
  * A model of all money without the code under test, built from the outcomes of the provider, the bank and operators
@@ -46,7 +46,27 @@ export type ModelSettlement = {
   returned: boolean;
 };
 
-export type Books = { payments: Payment[]; payouts: Payout[]; settlements: ModelSettlement[] };
+export type ModelRefund = {
+  id: string;
+  reference: string;
+  transactionId: string;
+  /** None if what was left of the payment. */
+  requested: Santim | undefined;
+  amountSantim: Santim;
+  returnFee: boolean;
+  feeBack: { fee: Santim; tax: Santim };
+  status: 'PENDING' | 'SUCCESS' | 'FAILED';
+  sentAt: Date | null;
+  /** The provider has reported another amount, or a payment after the end. */
+  isReportedPaid: boolean;
+};
+
+export type Books = {
+  payments: Payment[];
+  payouts: Payout[];
+  settlements: ModelSettlement[];
+  refunds: ModelRefund[];
+};
 
 const hundredths = (santim: Santim, part: bigint): Santim => (santim * part + 5_000n) / 10_000n;
 const charge = (fee: Santim): Santim => fee + hundredths(fee, 1_500n);
@@ -67,8 +87,47 @@ const isReserved = ({ status }: ModelSettlement): boolean => ['REQUESTED', 'APPR
 export const isPaid = ({ attempts }: Payment): boolean =>
   attempts.some((attempt) => attempt.received?.as !== 'SECOND' && isCredited(attempt));
 
+/** The attempt that has paid the transaction; other money of it is not refunded. */
+const payerOf = ({ attempts }: Payment): Attempt | undefined =>
+  attempts.find(({ received }) => received?.as === 'EXACT') ??
+  attempts.find(({ received, decided }) => received?.as === 'HELD' && decided === 'ACCEPTED');
+
+/** Whether the transaction is SUCCESS, and an operator has nothing to decide. */
+export const isRefundable = (payment: Payment): boolean =>
+  isPaid(payment) && !payment.attempts.some(({ received, decided }) => received?.as === 'HELD' && decided === null);
+
+const refundsOf = ({ refunds }: Books, { transactionId }: Payment): ModelRefund[] =>
+  refunds.filter((one) => one.transactionId === transactionId && one.status !== 'FAILED');
+const paidOf = (payment: Payment): Santim => payerOf(payment)?.received?.santim ?? 0n;
+
+export const leftOf = (payment: Payment, books: Books): Santim =>
+  paidOf(payment) - sum(refundsOf(books, payment).map(({ amountSantim }) => amountSantim));
+
+/** The share of fee and tax that a refund gives back: rounded half up for all refunds together. */
+export function feeBackOf(payment: Payment, books: Books, amountSantim: Santim): ModelRefund['feeBack'] {
+  const withFee = refundsOf(books, payment).filter(({ returnFee }) => returnFee);
+  const refunded = sum(withFee.map((one) => one.amountSantim)) + amountSantim;
+  const paid = paidOf(payment);
+  const due = (taken: Santim, back: Santim[]): Santim => (taken * refunded * 2n + paid) / (paid * 2n) - sum(back);
+  const fee = hundredths(paid, 250n);
+  return {
+    fee: due(
+      fee,
+      withFee.map(({ feeBack }) => feeBack.fee),
+    ),
+    tax: due(
+      hundredths(fee, 1_500n),
+      withFee.map(({ feeBack }) => feeBack.tax),
+    ),
+  };
+}
+
+/** The debit of a refund. */
+export const costOf = ({ amountSantim, feeBack }: Pick<ModelRefund, 'amountSantim' | 'feeBack'>): Santim =>
+  amountSantim - feeBack.fee - feeBack.tax;
+
 /** The expected balances of the ledger. */
-export function expectedOf({ payments, payouts, settlements }: Books) {
+export function expectedOf({ payments, payouts, settlements, refunds }: Books) {
   const attempts = payments.flatMap((payment) => payment.attempts);
   const received = attempts.filter((attempt) => attempt.received?.isBirr === true);
   const santim = (one: Attempt): Santim => one.received?.santim ?? 0n;
@@ -77,21 +136,31 @@ export function expectedOf({ payments, payouts, settlements }: Books) {
   const reserved = sum([
     ...payouts.filter(({ status }) => status === 'PENDING').map(debitOf),
     ...settlements.filter(isReserved).map(({ amountSantim }) => amountSantim),
+    ...refunds.filter(({ status }) => status === 'PENDING').map(costOf),
   ]);
-  const fees = sum(credited.map(feeIn)) + FEE_OUT * BigInt(paidOut.length);
+  const paidBack = refunds.filter(({ status }) => status === 'SUCCESS');
+  const feesBack = sum(paidBack.map(({ feeBack }) => feeBack.fee + feeBack.tax));
+  const fees = sum(credited.map(feeIn)) + FEE_OUT * BigInt(paidOut.length) - feesBack;
   const settled = sum(settlements.filter(({ status }) => status === 'COMPLETED').map((one) => one.amountSantim));
   const excess = (payout: Payout): Santim =>
     payout.paidSantim > payout.amountSantim ? payout.paidSantim - payout.amountSantim : 0n;
   const heldNow = received.filter((one) => !isCredited(one) && one.decided === null).map(santim);
   return {
-    available: sum(credited) - sum(credited.map(feeIn)) - sum(paidOut.map(finalDebitOf)) - settled - reserved,
+    available:
+      sum(credited) -
+      sum(credited.map(feeIn)) -
+      sum(paidOut.map(finalDebitOf)) -
+      sum(paidBack.map(costOf)) -
+      settled -
+      reserved,
     reserved,
     fees,
     settled,
     suspense: sum(heldNow) - sum(paidOut.map(excess)) + sum(payouts.map(({ recovered }) => recovered)),
     providerOwes:
       sum(received.filter(({ decided }) => decided !== 'RETURNED').map(santim)) -
-      sum(paidOut.map(({ paidSantim }) => paidSantim)) +
+      sum(paidOut.map(({ paidSantim }) => paidSantim)) -
+      sum(paidBack.map(({ amountSantim }) => amountSantim)) +
       sum(payouts.map(({ recovered }) => recovered)),
   };
 }
@@ -124,6 +193,15 @@ export function applyPayoutOutcome(payout: Payout, outcome: PayoutOutcome): void
     else if (isPending) payout.reportedPaidWhilePending = true;
     else if (payout.status === 'SUCCESS') payout.contradicted = true;
   }
+}
+
+/** Applies a provider's outcome of a refund: paid never becomes failed, and only its own amount ends it. */
+export function applyRefundOutcome(refund: ModelRefund, outcome: RefundOutcome): void {
+  const isPending = refund.status === 'PENDING';
+  if (outcome.kind === 'declined' && isPending && !refund.isReportedPaid) refund.status = 'FAILED';
+  if (outcome.kind !== 'succeeded') return;
+  if (isPending && outcome.amountSantim === refund.amountSantim) refund.status = 'SUCCESS';
+  else if (refund.status !== 'SUCCESS') refund.isReportedPaid = true;
 }
 
 type Resolution = { outcome: 'COMPLETED' | 'FAILED'; paidSantim?: Santim | undefined };

@@ -3,13 +3,15 @@ import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setReviewPolicy } from '../../src/merchants/review-policy.ts';
-import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
+import { createCheckRefund, type CheckRefund } from '../../src/payments/refunds/sync.ts';
+import type { PayoutOutcome, ProviderOutcome, RefundOutcome } from '../../src/providers/provider.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildMerchant, buildFixture, type Fixture } from '../support/build.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { linkAccount } from '../support/settlements.ts';
 import { expectedOf, type Books } from './money-model.ts';
 import { planPayment } from './money-payments.ts';
+import { planRefund } from './money-refunds.ts';
 import { planSettlement } from './money-settlements.ts';
 import type { Action, Step, Story } from './money-steps.ts';
 import { planWithdrawal } from './money-withdrawals.ts';
@@ -20,11 +22,12 @@ const MONDAY = new Date('2027-01-18T06:00:00.000Z');
 export type Scenario = {
   fixture: Fixture;
   checkPayout: CheckPayout;
+  checkRefund: CheckRefund;
   scope: MerchantScope;
   isSuspended: boolean;
   books: Books;
   /** The provider's outcomes since the step began. */
-  outcomes: { orderId: string; outcome: ProviderOutcome | PayoutOutcome }[];
+  outcomes: { orderId: string; outcome: ProviderOutcome | PayoutOutcome | RefundOutcome }[];
   /** Violations observed during the provider's requests. */
   violations: string[];
 };
@@ -51,10 +54,11 @@ export async function startScenario({ db }: TestDatabase): Promise<Scenario> {
   await db.transaction((trx) =>
     setReviewPolicy(trx, { merchantId, largeAmountSantim: 200_00n, twoPersonSantim: 500_00n, perHourMax: 20 }),
   );
-  const books = { payments: [], payouts: [], settlements: [] };
+  const books = { payments: [], payouts: [], settlements: [], refunds: [] };
   return {
     fixture,
     checkPayout: createCheckPayout(fixture),
+    checkRefund: createCheckRefund(fixture),
     scope,
     isSuspended: false,
     books,
@@ -94,7 +98,8 @@ async function runFirst(scenario: Scenario, action: Action): Promise<void> {
 }
 
 function plan(scenario: Scenario, step: Step): PlannedCall | null {
-  return planPayment(scenario, step) ?? planWithdrawal(scenario, step) ?? planSettlement(scenario, step);
+  const plans = [planPayment, planWithdrawal, planSettlement, planRefund];
+  return plans.map((planOf) => planOf(scenario, step)).find((planned) => planned !== null) ?? null;
 }
 
 /** False if the call is rejected with an `AppError` or has no effect. Other errors are bugs. */
@@ -127,11 +132,13 @@ async function traceOf({ fixture, scope }: Scenario): Promise<Trace> {
           tries AS (SELECT a.* FROM payment_attempt a WHERE a.transaction_id IN (SELECT id FROM paid)),
           settled AS (SELECT * FROM settlement WHERE merchant_id = :merchantId),
           taken AS (SELECT * FROM bank_receipt WHERE withdrawal_id IN (SELECT id FROM payouts)),
-          ids AS (SELECT id FROM payouts UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
+          back AS (SELECT * FROM refund WHERE merchant_id = :merchantId),
+          ids AS (SELECT id FROM payouts UNION ALL SELECT id FROM back UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
      SELECT md5(string_agg(line, ' ' ORDER BY line)) AS rows, max(available_santim) AS available,
             max(reserved_santim) AS reserved, max(fees_santim) AS fees, max(settled_santim) AS settled
      FROM (
        SELECT (to_jsonb(o) - 'lease_until' - 'last_checked_at')::text AS line FROM payouts o
+       UNION ALL SELECT (to_jsonb(r) - 'lease_until' - 'last_checked_at')::text FROM back r
        UNION ALL SELECT to_jsonb(p)::text FROM paid p
        UNION ALL SELECT (to_jsonb(a) - 'lease_until' - 'last_checked_at')::text FROM tries a
        UNION ALL SELECT to_jsonb(s)::text FROM settled s
@@ -162,10 +169,11 @@ export async function expectBooks(scenario: Scenario): Promise<void> {
   const found = await rows<{ id: string; status: string }>(
     fixture.db,
     `SELECT id, status FROM withdrawal WHERE merchant_id = :merchantId
+     UNION ALL SELECT id, status FROM refund WHERE merchant_id = :merchantId
      UNION ALL SELECT id, status FROM settlement WHERE merchant_id = :merchantId`,
     { ...scope },
   );
-  const enqueued = [...books.payouts, ...books.settlements].map(({ id, status }) => ({ id, status }));
+  const enqueued = [...books.payouts, ...books.settlements, ...books.refunds].map(({ id, status }) => ({ id, status }));
   const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1);
   expect(found.toSorted(byId)).toEqual(enqueued.toSorted(byId));
   const accounts = await rows<{ kind: string; santim: bigint }>(

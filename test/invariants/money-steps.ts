@@ -33,6 +33,10 @@ export const PAYOUT_REPLIES = [
 ] as const;
 export type PayoutReply = (typeof PAYOUT_REPLIES)[number];
 
+/** A provider's reply about a refund. */
+export const REFUND_REPLIES = ['accepted', 'pending', 'unknown', 'not-found', 'declined', 'paid', 'paidLess'] as const;
+export type RefundReply = (typeof REFUND_REPLIES)[number];
+
 export const SETTLEMENT_COMMANDS = [
   'approve',
   'reject',
@@ -65,6 +69,10 @@ export type Action =
   | { do: 'resolve'; pick: number; outcome: 'COMPLETED' | 'FAILED'; paid: Paid; operator: Operator }
   | { do: 'requestSettlement'; santim: number | 'all' }
   | { do: 'settlement'; pick: number; command: SettlementCommand }
+  | { do: 'refund'; pick: number; santim: number | 'rest'; returnFee: boolean }
+  | { do: 'refundAgain'; pick: number; isOther: boolean }
+  | { do: 'checkRefund'; pick: number; reply: RefundReply; proof: boolean }
+  | { do: 'resolveRefund'; pick: number; outcome: 'COMPLETED' | 'FAILED' }
   /** Negative if the clock of the next process is behind. */
   | { do: 'pass'; minutes: number }
   | { do: 'suspend' | 'resume' };
@@ -121,6 +129,24 @@ const actions = {
     pick,
     command: fc.constantFrom(...SETTLEMENT_COMMANDS),
   }),
+  refund: fc.record({
+    do: fc.constant('refund' as const),
+    pick,
+    santim: fc.oneof(fc.integer({ min: 1, max: 120_00 }), fc.constant('rest' as const)),
+    returnFee: fc.boolean(),
+  }),
+  refundAgain: fc.record({ do: fc.constant('refundAgain' as const), pick, isOther: fc.boolean() }),
+  checkRefund: fc.record({
+    do: fc.constant('checkRefund' as const),
+    pick,
+    reply: fc.constantFrom<RefundReply>(...REFUND_REPLIES, 'declined', 'unknown', 'paid'),
+    proof: fc.boolean(),
+  }),
+  resolveRefund: fc.record({
+    do: fc.constant('resolveRefund' as const),
+    pick,
+    outcome: fc.constantFrom('COMPLETED' as const, 'FAILED' as const),
+  }),
   pass: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(31, 61, 61, 1_500, -2) }),
   suspend: fc.record({ do: fc.constantFrom('suspend' as const, 'resume' as const, 'resume' as const) }),
 };
@@ -171,11 +197,28 @@ const ONE_SENT: readonly Action[] = [
   { do: 'settlement', pick: 0, command: 'sent' },
 ];
 
-const MIXED = { check: 16, query: 8, settlement: 16, resolve: 10, decideHeld: 4, pass: 4 };
+/** Parts of the payment that gave the funds, with and without its fee. */
+const TWO_REFUNDS: readonly Action[] = [
+  { do: 'refund', pick: 0, santim: 33_33, returnFee: true },
+  { do: 'refund', pick: 0, santim: 120_00, returnFee: false },
+];
+
+const MIXED = {
+  check: 16,
+  query: 8,
+  refund: 6,
+  checkRefund: 8,
+  resolveRefund: 3,
+  settlement: 16,
+  resolve: 10,
+  decideHeld: 4,
+  pass: 4,
+};
 export const anyStory: fc.Arbitrary<Story> = fc.oneof(
   { weight: 3, arbitrary: weighted(TWO_WITHDRAWALS, { check: 40, resolve: 30, pass: 9, stop: 3 }) },
   { weight: 1, arbitrary: weighted(TWO_ATTEMPTS, { query: 40, payAgain: 10, end: 10, decideHeld: 30, pass: 5 }) },
   { weight: 1, arbitrary: weighted(PAID_TWICE, { query: 20, payAgain: 5, end: 5, decideHeld: 40 }) },
   { weight: 1, arbitrary: weighted(ONE_SENT, { settlement: 50, requestSettlement: 4, withdraw: 4 }) },
+  { weight: 1, arbitrary: weighted(TWO_REFUNDS, { refund: 30, checkRefund: 40, resolveRefund: 20, pass: 8 }) },
   { weight: 1, arbitrary: weighted([...TWO_WITHDRAWALS, ...TWO_ATTEMPTS, ...ONE_SENT], MIXED) },
 );

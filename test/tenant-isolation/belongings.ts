@@ -61,10 +61,6 @@ export async function createMerchantWithEverything(service: TestService, name: s
     destination: { phone: '0911000001', accountName: name },
   });
   const refund = await post(`txns/${paid['transactionId']}/refunds`, { reference: `${name}-BACK`, amount: 1.5 });
-  await until('the refund to end', async () => {
-    const row: { status: string } | undefined = await db.knex()('refund').where({ merchantId }).first('status');
-    return row?.status === 'SUCCESS';
-  });
   await service.send('PUT', '/api/checkout/bank-account', {
     key,
     body: { bankCode: 'CBE', accountNumber: '1000123456789', accountName: name },

@@ -155,6 +155,7 @@ test('what approves money, a business or a setting, or gives access, needs a cod
     'opsInviteMerchantRotation',
     'opsInviteOperator',
     'opsInviteOwner',
+    'opsResolveRefund',
     'opsResolveWithdrawal',
     'opsResumeMerchant',
     'opsRotateOwnKey',

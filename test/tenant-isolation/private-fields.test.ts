@@ -30,6 +30,8 @@ const PUBLIC = new Set(
     'twoPersonAmount perHourMax expectedMonthlyVolume tier submission page limit pageSize cursor wait expiresInMinutes',
     'checkoutOrderNo requestId merchantId subscriptionId resourceId eventId ipRanges sort held late interval by waiting dryRun keyId method route statusClass',
     'stage receiverHost minAgeMinutes allDays ratePerSecond sandboxReceiver inline',
+    // A reference, and a choice.
+    'createRefund.reference returnFee',
     // Names of public holidays.
     'opsAddHoliday.name opsAddHoliday.nameAm opsChangeHoliday.name opsChangeHoliday.nameAm',
   ].flatMap((line) => line.split(' ')),

@@ -1,0 +1,158 @@
+import { createRefund } from '../../src/payments/refunds/create.ts';
+import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
+import type { RefundOutcome } from '../../src/providers/provider.ts';
+import { DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN } from '../payments/refunds/fixture.ts';
+import {
+  applyRefundOutcome,
+  costOf,
+  expectedOf,
+  feeBackOf,
+  isRefundable,
+  leftOf,
+  type ModelRefund,
+  type Payment,
+} from './money-model.ts';
+import { choose } from './money-payments.ts';
+import type { PlannedCall, Scenario } from './money-scenarios.ts';
+import type { RefundReply, Step } from './money-steps.ts';
+
+/** The calls for steps of refunds; null for other steps. */
+export function planRefund(scenario: Scenario, step: Step): PlannedCall | null {
+  const { payments, refunds } = scenario.books;
+  if (step.do === 'refund') return refund(scenario, choose(payments, step.pick), step);
+  const chosen = 'pick' in step ? choose(refunds, step.pick) : undefined;
+  if (!chosen) return null;
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is not about refunds
+  switch (step.do) {
+    case 'refundAgain':
+      return refundAgain(scenario, chosen, step.isOther);
+    case 'checkRefund':
+      return check(scenario, chosen, step);
+    case 'resolveRefund':
+      return resolve(scenario, chosen, step.outcome);
+    default:
+      return null;
+  }
+}
+
+type Wanted = Pick<ModelRefund, 'reference' | 'transactionId' | 'returnFee'> & { amountSantim: bigint | undefined };
+
+function request({ fixture, scope }: Scenario, wanted: Wanted) {
+  return fixture.runInTransaction((tx) =>
+    createRefund({ ...fixture, tx }, scope, { ...wanted, requestedBy: 'key_test' }),
+  );
+}
+
+type Refund = Extract<Step, { do: 'refund' }>;
+
+function refund(scenario: Scenario, payment: Payment | undefined, { santim, returnFee }: Refund): PlannedCall | null {
+  if (!payment) return null;
+  const { books } = scenario;
+  const { transactionId } = payment;
+  const leftSantim = leftOf(payment, books);
+  const requested = santim === 'rest' ? undefined : BigInt(santim);
+  const reference = `REFUND-${books.refunds.length + 1}`;
+  const amountSantim = requested ?? leftSantim;
+  const isAllowed = isRefundable(payment) && leftSantim > 0n && amountSantim <= leftSantim;
+  const feeBack = isAllowed && returnFee ? feeBackOf(payment, books, amountSantim) : { fee: 0n, tax: 0n };
+  const wanted = { reference, transactionId, returnFee, amountSantim: requested };
+  let id = '';
+  return {
+    mustChange: isAllowed && costOf({ amountSantim, feeBack }) <= expectedOf(books).available,
+    call: async () => {
+      const { row, isNew } = await request(scenario, wanted);
+      ({ id } = row);
+      return isNew;
+    },
+    record: () => {
+      const made = { id, requested, amountSantim, feeBack, sentAt: null, isReportedPaid: false } as const;
+      books.refunds.push({ ...wanted, ...made, status: 'PENDING' });
+    },
+  };
+}
+
+/** A repeated reference returns the same refund or is rejected. */
+function refundAgain(scenario: Scenario, one: ModelRefund, isOther: boolean): PlannedCall {
+  const { reference, transactionId } = one;
+  const returnFee = one.returnFee !== isOther;
+  const wanted = { reference, transactionId, returnFee, amountSantim: one.requested };
+  return { mustChange: false, call: async () => (await request(scenario, wanted)).isNew, record: () => {} };
+}
+
+function outcomeOf(reply: RefundReply, { id, amountSantim }: ModelRefund): RefundOutcome {
+  switch (reply) {
+    case 'accepted':
+      return TAKEN;
+    case 'pending':
+      return { kind: 'pending', providerReference: null, providerCode: '0' };
+    case 'unknown':
+      return UNKNOWN;
+    case 'not-found':
+      return NOT_THERE;
+    case 'declined':
+      return DECLINED;
+    case 'paid':
+      return returned(amountSantim, `BACK-${id}`);
+    case 'paidLess':
+      return returned(amountSantim - 7n, `BACK-${id}`);
+    default:
+      return reply satisfies never;
+  }
+}
+
+/** Scripts this reply of the provider. A refund that is sent never gets "not found". */
+function script(scenario: Scenario, one: ModelRefund, reply: RefundReply): void {
+  const { provider, clock } = scenario.fixture;
+  provider.returnsForRefunds(async () => {
+    const queried = provider.refundQueries.at(-1);
+    const isSending = queried?.operation === 'refund';
+    if (isSending) {
+      one.sentAt ??= clock();
+      const isRightOrder = queried.refundId === one.id && queried.order?.amountSantim === one.amountSantim;
+      const isDue = one.status === 'PENDING' && !one.isReportedPaid && !scenario.isSuspended;
+      if (!isRightOrder || !isDue) scenario.violations.push(`${one.id} was sent as ${queried.refundId}`);
+    }
+    const outcome = outcomeOf(isSending && reply === 'not-found' ? 'unknown' : reply, one);
+    scenario.outcomes.push({ orderId: one.id, outcome });
+    return outcome;
+  });
+}
+
+type Check = Extract<Step, { do: 'checkRefund' }>;
+
+function check(scenario: Scenario, one: ModelRefund, { reply, proof }: Check): PlannedCall {
+  const isQueryable = one.status === 'PENDING' || (proof && one.status === 'FAILED');
+  return {
+    mustChange: isQueryable && (one.sentAt !== null || !scenario.isSuspended),
+    // "Not found" leads to another submission.
+    mayRepeat: reply === 'not-found',
+    call: async () => {
+      script(scenario, one, reply);
+      const options = { minIntervalMs: 0, notifyWorkflow: true, proof };
+      return (await scenario.checkRefund(one.id, options)).queried;
+    },
+    record: () => {
+      const last = scenario.outcomes.splice(0).at(-1);
+      if (last) applyRefundOutcome(one, last.outcome as RefundOutcome);
+    },
+  };
+}
+
+/** Possible only where the provider leaves the outcome open, or contradicts itself. */
+function resolve(scenario: Scenario, one: ModelRefund, outcome: 'COMPLETED' | 'FAILED'): PlannedCall {
+  const { fixture, books } = scenario;
+  const at = fixture.clock();
+  const isOpen = one.status === 'PENDING' && one.sentAt !== null;
+  const isEarly = outcome === 'FAILED' && at.getTime() - (one.sentAt ?? at).getTime() < 3_600_000;
+  const isContradicted = one.status === 'FAILED' && one.isReportedPaid && outcome === 'COMPLETED';
+  const lacks = isContradicted && costOf(one) > expectedOf(books).available;
+  return {
+    mustChange: (isOpen && !isEarly) || (isContradicted && !lacks) ? null : false,
+    call: () =>
+      fixture.runInTransaction(async (tx) => {
+        const found = { outcome, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
+        return (await resolveRefund(tx, one.id, { ...found, operatorId: 'opr_1', at })).isNew;
+      }),
+    record: () => void (one.status = outcome === 'COMPLETED' ? 'SUCCESS' : 'FAILED'),
+  };
+}
