@@ -55,6 +55,10 @@ const NAMES: Record<ViewKind, (id: string) => readonly (string | null | undefine
     const read = useRead('GET /api/ops/withdrawals/:withdrawalId', { params: { withdrawalId: id } }).data?.data;
     return read?.withdrawalId === id ? [birr(read.amount), read.merchantName] : null;
   },
+  refund: (id) => {
+    const read = useRead('GET /api/ops/refunds/:refundId', { params: { refundId: id } }).data?.data;
+    return read?.refundId === id ? [birr(read.amount), read.merchantName] : null;
+  },
   settlement: (id) => {
     const read = useRead('GET /api/ops/settlements/:settlementId', { params: { settlementId: id } }).data?.data;
     return read?.settlementId === id ? [birr(read.amount), read.merchantName] : null;

@@ -10,6 +10,7 @@ import { addisDay } from '../../lib/dates.ts';
 import { first, insertSql, type Trx } from '../../lib/db.ts';
 import { duplicate, found, invalid, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { tooBig } from '../../lib/issues.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
@@ -123,7 +124,7 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
   const amount = amountSantim ?? leftSantim;
   if (amount > leftSantim) {
     const issue = `must be at most ${formatBirr(leftSantim)} ETB: ${state}`;
-    throw invalid('amount', issue, { code: 'AMOUNT_ABOVE_MAXIMUM' });
+    throw invalid('amount', tooBig(issue, leftSantim), { code: 'AMOUNT_ABOVE_MAXIMUM' });
   }
   const withFee = counted.filter((one) => one.returnFee);
   const before = {
