@@ -30,7 +30,7 @@ const requested = async (prefix: string): Promise<string[]> => {
 };
 const available = async (): Promise<number> => toBirr((await readBalance(portal.db, portal.scope)).availableSantim);
 const request = async (page: Page, count: number): Promise<void> => {
-  await page.click(`main >> button:text-is("Request ${count} withdrawals")`);
+  await page.click(`main >> button:text-matches("^Request ${count} withdrawals?$")`);
   await page.locator('dialog button[type=submit]').dblclick();
 };
 const row = (page: Page, reference: string) => page.locator('tbody tr', { hasText: reference });
@@ -85,6 +85,28 @@ test('a person of finance corrects a file, requests its lines once, and saves wh
   expect(problems).toEqual([]);
   await close();
 }, 90_000);
+
+test('the lines follow their withdrawals until all of them have ended, and are not read again after that', async () => {
+  const { fixture, scope } = portal;
+  const { page, close } = await portal.open(PATH, { role: 'finance' });
+  let reads = 0;
+  page.on('request', (one) => (reads += Number(one.url().endsWith('/withdrawal/quotes'))));
+  await choose(page, [lineOf('E-1', '11.14')]);
+  await request(page, 1);
+  await row(page, 'E-1').getByText('Under review').waitFor();
+  await rows(
+    portal.db,
+    `UPDATE withdrawal SET status = 'CANCELLED', stage = 'COMPLETED', completed_at = now() WHERE request_id = 'E-1'`,
+  );
+  // Another withdrawal is the change that the page hears of.
+  await withdraw(fixture, scope);
+  await row(page, 'E-1').getByText('Cancelled').waitFor();
+  const before = reads;
+  await withdraw(fixture, scope);
+  await page.waitForTimeout(3_000);
+  expect(reads).toBe(before);
+  await close();
+}, 60_000);
 
 test('lines are requested once by two tabs at once, after lost answers, and after the page was left in the middle', async () => {
   const lines = Array.from({ length: 12 }, (_, index) => lineOf(`B-${10 + index}`, `${1 + index}.14`));

@@ -1,5 +1,5 @@
 import { formatCount } from '../../ui/format.ts';
-import { catalogue } from '../../ui/language.ts';
+import { catalogue, plural } from '../../ui/language.ts';
 
 /** The texts of payouts from a file. */
 export const text = catalogue({
@@ -32,14 +32,17 @@ export const text = catalogue({
   secondPerson: ['A second person confirms', 'ሁለተኛ ሰው የሚያረጋግጣቸው'],
   leftToday: (channel: string) => [`Left today on ${channel}`, `ዛሬ በ${channel} የቀረ`],
   noLimit: ['no limit', 'ገደብ የለም'],
-  request: (count: number) => [`Request ${formatCount(count)} withdrawals`, `${formatCount(count)} ወጪዎችን ይጠይቁ`],
+  request: (count: number) => [
+    `Request ${formatCount(count)} ${plural(count, { one: 'withdrawal', other: 'withdrawals' })}`,
+    `${formatCount(count)} ${plural(count, { one: 'ወጪ', other: 'ወጪዎችን' })} ይጠይቁ`,
+  ],
   correctFirst: (count: number) => [
-    `${formatCount(count)} lines have a problem: correct the file, and choose it again.`,
-    `${formatCount(count)} መስመሮች ችግር አለባቸው፦ ፋይሉን ያስተካክሉና እንደገና ይምረጡት።`,
+    `${formatCount(count)} ${plural(count, { one: 'line has', other: 'lines have' })} a problem: correct the file, and choose it again.`,
+    `${formatCount(count)} ${plural(count, { one: 'መስመር ችግር አለበት', other: 'መስመሮች ችግር አለባቸው' })}፦ ፋይሉን ያስተካክሉና እንደገና ይምረጡት።`,
   ],
   nothingLeft: ['Every line is requested already.', 'ሁሉም መስመሮች ቀድመው ተጠይቀዋል።'],
   question: (count: number, amount: string, total: string) => [
-    `${formatCount(count)} withdrawals of ${amount} in all are requested. ${total} are taken from the balance.`,
+    `${formatCount(count)} ${plural(count, { one: 'withdrawal', other: 'withdrawals' })} of ${amount} in all ${plural(count, { one: 'is', other: 'are' })} requested. ${total} are taken from the balance.`,
     `በድምሩ ${amount} የሆኑ ${formatCount(count)} ወጪዎች ይጠየቃሉ። ከቀሪ ሂሳብ ${total} ይቀነሳል።`,
   ],
   reviewed: [

@@ -42,7 +42,11 @@ async function read(file: File): Promise<ChosenFile> {
 const request = ({ body }: BatchLine, idempotencyKey: string) =>
   call('POST /api/checkout/withdrawal', { body, idempotencyKey });
 
-/** Quotes of the lines of a file. Under this key they are read again whenever a withdrawal changes. */
+/** Whether each line has become a withdrawal that has ended. */
+const isOver = (quotes: WithdrawalQuotes | undefined): boolean =>
+  quotes?.lines.every(({ withdrawal }) => withdrawal !== undefined && withdrawal.status !== 'PENDING') === true;
+
+/** Quotes of the lines of a file. Under this key they are read again whenever a withdrawal changes, until all have ended. */
 function useQuotes(lines: readonly BatchLine[], enabled: boolean) {
   const body = { withdrawals: lines.map((line) => line.body) };
   return useQuery({
@@ -50,7 +54,7 @@ function useQuotes(lines: readonly BatchLine[], enabled: boolean) {
     queryFn: async ({ signal }) => (await call('POST /api/checkout/withdrawal/quotes', { body, signal })).data,
     placeholderData: keepPreviousData,
     select: (data) => ({ data }),
-    enabled,
+    enabled: ({ state }) => enabled && !isOver(state.data),
   });
 }
 

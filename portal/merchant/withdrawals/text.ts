@@ -1,5 +1,5 @@
 import { formatCount } from '../../ui/format.ts';
-import { catalogue } from '../../ui/language.ts';
+import { catalogue, plural } from '../../ui/language.ts';
 
 /** The texts of withdrawals. */
 export const text = catalogue({
@@ -70,9 +70,12 @@ export const text = catalogue({
     `${amount} ለ${to} ይላካል፣ ወይም መጀመሪያ ይመረመራል።`,
   ],
   confirmed: ['Withdrawal confirmed', 'ወጪው ተረጋግጧል'],
-  confirmAll: (count: number) => [`Confirm ${formatCount(count)} withdrawals`, `${formatCount(count)} ወጪዎችን ያረጋግጡ`],
+  confirmAll: (count: number) => [
+    `Confirm ${formatCount(count)} ${plural(count, { one: 'withdrawal', other: 'withdrawals' })}`,
+    `${formatCount(count)} ${plural(count, { one: 'ወጪ', other: 'ወጪዎችን' })} ያረጋግጡ`,
+  ],
   confirmAllQuestion: (count: number, amount: string) => [
-    `${formatCount(count)} withdrawals of ${amount} in all are sent, unless they are under review first.`,
+    `${formatCount(count)} ${plural(count, { one: 'withdrawal', other: 'withdrawals' })} of ${amount} in all ${plural(count, { one: 'is sent, unless it is', other: 'are sent, unless they are' })} under review first.`,
     `በድምሩ ${amount} የሆኑ ${formatCount(count)} ወጪዎች መጀመሪያ ካልተመረመሩ በስተቀር ይላካሉ።`,
   ],
   stop: ['Stop', 'ያቁሙ'],
