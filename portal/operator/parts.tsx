@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { Badge, Note } from '../ui/badge.tsx';
@@ -53,22 +54,44 @@ const KINDS: Readonly<Record<string, ViewKind>> = {
   prp: 'proposal',
 };
 
-type ResourceProps = { id: string; label: string; of?: Environment | null };
+type ResourceProps = {
+  id: string;
+  label: string;
+  /** What it is, where that is known. */
+  name?: string;
+  of?: Environment | null;
+};
 
 /** An id to copy, which leads to the page of what it is of, in its environment, where there is one. */
-export function Resource({ id, label, of = null }: ResourceProps) {
+export function Resource({ id, label, name, of = null }: ResourceProps) {
   const kind = KINDS[id.split('_', 1)[0] ?? ''];
   return (
     <>
-      {kind && (
-        <>
-          <a href={BASES[of ?? environment] + viewPath(kind, id)} className="text-brand underline">
-            {text[kind]}
-          </a>{' '}
-        </>
-      )}
+      {kind === undefined ? (
+        name
+      ) : (
+        <ResourceLink path={viewPath(kind, id)} of={of ?? environment}>
+          {name ?? text[kind]}
+        </ResourceLink>
+      )}{' '}
       <Code value={id} name={label} />
     </>
+  );
+}
+
+type LinkProps = { path: string; of: Environment; children: ReactNode };
+
+/** The other environment is another page. */
+function ResourceLink({ path, of, children }: LinkProps) {
+  const className = 'text-brand underline';
+  return of === environment ? (
+    <Link to={path as '/merchants'} className={className}>
+      {children}
+    </Link>
+  ) : (
+    <a href={BASES[of] + path} className={className}>
+      {children}
+    </a>
   );
 }
 
@@ -106,9 +129,19 @@ export function Named({ id, name, label }: NamedProps) {
   );
 }
 
-/** The name and the id of a merchant. */
-export function MerchantLine({ of }: { of: { merchantName: string | null; merchantId: string | null } }) {
-  return <Named id={of.merchantId} name={of.merchantName} label={text.merchantId} />;
+type MerchantProps = { of: { merchantName: string | null; merchantId: string | null } };
+
+/** The name of a merchant, which leads to its page, and its id. */
+export function MerchantLine({ of: { merchantId, merchantName } }: MerchantProps) {
+  if (merchantId === null) return null;
+  return (
+    <>
+      <Link to={viewPath('merchant', merchantId) as '/merchants'} className="text-brand underline">
+        {merchantName}
+      </Link>{' '}
+      <Code value={merchantId} name={text.merchantId} />
+    </>
+  );
 }
 
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -111,9 +111,7 @@ function EntryDrawer({ entry, onClose }: { entry: AuditEntry; onClose: () => voi
           ),
           [shared.reason]: entry.reason,
           [text.resource]: (
-            <>
-              {RESOURCES[resourceType]}: <Resource id={resourceId} label={text.resource} of={entry.environment} />
-            </>
+            <Resource id={resourceId} label={text.resource} name={RESOURCES[resourceType]} of={entry.environment} />
           ),
           [shared.merchant]: entry.merchantId && <MerchantLine of={entry} />,
           [shared.environment]: entry.environment && <EnvironmentBadge of={entry.environment} />,
