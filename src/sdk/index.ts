@@ -1,6 +1,7 @@
 export type { VerificationErrorCode } from './verify-webhook.ts';
 export type {
   Environment,
+  Refund,
   Settlement,
   SubscriptionTest,
   Transaction,

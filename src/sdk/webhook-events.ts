@@ -28,6 +28,8 @@ export type Transaction = Snapshot<'transaction'> & {
   fee?: number;
   feeTax?: number;
   netAmount?: number;
+  /** What refunds have paid back. */
+  refundedAmount?: number;
   providerReference?: string;
   failure?: { code: string; message: string; providerCode: string | null; retryable: boolean };
   /** Paid after the session had ended. */
@@ -35,6 +37,33 @@ export type Transaction = Snapshot<'transaction'> & {
   /** Why the money is held for a decision. */
   held?: 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
   metadata?: Record<string, string>;
+};
+
+/** A refund of a payment, complete in each event. Unknown fields may be added. */
+export type Refund = Snapshot<'refund'> & {
+  refundId: string;
+  /** Your own id of the refund. */
+  reference: string;
+  transactionId: string;
+  /** In birr: what the payer gets back. */
+  amount: number;
+  returnFee: boolean;
+  /** Of the payment's fee and tax: given back to you. */
+  feeReturned: number;
+  feeTaxReturned: number;
+  /** Debited from your balance: amount - feeReturned - feeTaxReturned. */
+  totalDebit: number;
+  currency: 'ETB';
+  channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+  reason?: string;
+  status: 'PENDING' | 'SUCCESS' | 'FAILED';
+  /** While PENDING. */
+  stage?: 'AWAITING_CONFIRMATION' | 'CREATED' | 'SUBMITTED' | 'UNKNOWN';
+  pendingReason?: string;
+  providerReference?: string;
+  failure?: { code: string; message: string; providerCode: string; retryable: boolean };
+  requestedAt: string;
+  completedAt?: string;
 };
 
 /** Money from your balance. */
@@ -146,6 +175,7 @@ type EventsOf<Names extends string, Data> = { [Name in Names]: Envelope<Name, Da
 export type WebhookEvent =
   | EventsOf<`checkout.${'completed' | 'failed' | 'canceled' | 'expired'}`, Transaction>
   | EventsOf<`payment.${'created' | 'succeeded' | 'completed'}`, Transaction>
+  | EventsOf<`refund.${'created' | 'succeeded' | 'failed'}`, Refund>
   | EventsOf<
       `withdrawal.${'created' | 'under_review' | 'succeeded' | 'failed' | 'rejected' | 'canceled' | 'reversed'}`,
       Withdrawal

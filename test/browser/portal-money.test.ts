@@ -67,7 +67,7 @@ test('a person of finance sees the fee before a withdrawal is requested, and wha
 test('an owner sets from which amount on a second person confirms, and confirms one that finance has requested', async () => {
   const owner = await portal.open('/test/withdrawals', { role: 'owner' });
   await confirmTwoFactor(portal.db, owner.email);
-  await owner.page.waitForSelector('text=Withdrawals need no second person.');
+  await owner.page.waitForSelector('text=Withdrawals and refunds need no second person.');
   await owner.page.click('main >> button:text-is("Change")');
   await owner.page.fill('dialog input[inputmode=decimal]', '120');
   await owner.page.click('dialog >> button:text-is("Save")');

@@ -83,7 +83,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
       )}
       {held && <Note tone="warn">{text.held}</Note>}
       {lateConfirmation && <Note tone="info">{text.late}</Note>}
-      <div className="flex flex-wrap gap-2">
+      <div className="flex flex-wrap items-start gap-2">
         {children}
         <RefundButton transaction={transaction} />
         <CurlButton transactionId={transaction.transactionId} />

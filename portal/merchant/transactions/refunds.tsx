@@ -82,7 +82,7 @@ function RefundForm({ transaction, onClose }: Props & { onClose: () => void }) {
         isRequired
         value={typed}
         error={typed !== '' && amount === undefined ? kit.wrongAmount : issue}
-        onChange={(event) => setTyped(event.target.value)}
+        onChange={({ target }) => (create.reset(), setTyped(target.value))}
       />
       <TextField
         label={text.reason}
@@ -109,7 +109,7 @@ export function Refunds({ transaction: { refunds, status } }: Props) {
       {refunds.length === 0 && <p className="text-quiet">{text.none}</p>}
       <ul className="flex flex-col gap-3">
         {refunds.map((refund) => (
-          <li key={refund.refundId} className="flex flex-col gap-2 rounded-lg border border-line p-3">
+          <li key={refund.refundId} className="flex flex-col gap-2 border-t border-line pt-3">
             <div className="flex flex-wrap items-center gap-2">
               <strong className="font-semibold tabular-nums">{birr(refund.amount)}</strong>
               <RefundState {...refund} />
@@ -132,7 +132,7 @@ function RefundFacts({ refund }: { refund: RefundRow }) {
       rows={{
         [text.refunded]: status === 'SUCCESS' && fee > 0 && text.feeBack(birr(fee)),
         [text.reason]: reason,
-        [shared.totalDebit]: birr(refund.totalDebit),
+        [shared.totalDebit]: status !== 'FAILED' && birr(refund.totalDebit),
         [shared.requestedAt]: <Time at={requestedAt} seconds />,
         [text.reference]: <Code value={reference} name={text.reference} />,
         [text.refundId]: <Code value={refundId} name={text.refundId} />,

@@ -50,10 +50,10 @@ export const text = catalogue({
   typeAmount: ['Type an amount to see the fee.', 'የአገልግሎት ክፍያውን ለማየት መጠን ያስገቡ።'],
   secondPerson: ['A second person', 'ሁለተኛ ሰው'],
   secondPersonFrom: (amount: string) => [
-    `From ${amount} on, a second person confirms each withdrawal before it is sent.`,
-    `ከ${amount} ጀምሮ እያንዳንዱን ወጪ ከመላኩ በፊት ሁለተኛ ሰው ያረጋግጣል።`,
+    `From ${amount} on, a second person confirms each withdrawal, and the refunds of a payment, before they are sent.`,
+    `ከ${amount} ጀምሮ እያንዳንዱን ወጪና የአንድን ክፍያ ተመላሽ ገንዘብ ከመላካቸው በፊት ሁለተኛ ሰው ያረጋግጣል።`,
   ],
-  secondPersonOff: ['Withdrawals need no second person.', 'ወጪዎች ሁለተኛ ሰው አያስፈልጋቸውም።'],
+  secondPersonOff: ['Withdrawals and refunds need no second person.', 'ወጪዎችና ተመላሽ ገንዘቦች ሁለተኛ ሰው አያስፈልጋቸውም።'],
   secondPersonNeeded: [
     'Another person has to confirm this withdrawal before it is sent.',
     'ይህ ወጪ ከመላኩ በፊት ሌላ ሰው ማረጋገጥ አለበት።',
@@ -63,7 +63,7 @@ export const text = catalogue({
   policyAmount: ['From this amount on', 'ከዚህ መጠን ጀምሮ'],
   policyHelp: ['In birr, for both environments. Leave it empty to turn it off.', 'በብር፣ ለሁለቱም አካባቢዎች። ለማጥፋት ባዶ ይተዉት።'],
   save: ['Save', 'ያስቀምጡ'],
-  policySaved: ['Saved. It applies to later withdrawals.', 'ተቀምጧል። ከዚህ በኋላ ለሚጠየቁ ወጪዎች ይሠራል።'],
+  policySaved: ['Saved. It applies to later requests.', 'ተቀምጧል። ከዚህ በኋላ ለሚቀርቡ ጥያቄዎች ይሠራል።'],
   confirm: ['Confirm the withdrawal', 'ወጪውን ያረጋግጡ'],
   confirmQuestion: (amount: string, to: string) => [
     `${amount} to ${to} is sent, or reviewed first.`,

@@ -1,0 +1,97 @@
+import { readBalance } from '../../src/ledger/balance.ts';
+import { toBirr } from '../../src/lib/money.ts';
+import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
+import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
+import { DECLINED, returned } from '../payments/refunds/fixture.ts';
+import { expectLedgerHolds } from '../support/ledger.ts';
+import { WIDTHS } from './browser.ts';
+import { inspectScreen, usePortal } from './portal.ts';
+
+const portal = usePortal({ payments: 8 });
+
+const available = async (): Promise<number> => toBirr((await readBalance(portal.db, portal.scope)).availableSantim);
+
+async function transactionOf(checkoutOrderNo: string): Promise<string> {
+  const row = await portal.db.knex()('transaction').where({ checkoutOrderNo }).first('id');
+  return row.id;
+}
+
+/** The provider reports the outcome of the only pending refund. */
+async function report(outcome: typeof DECLINED): Promise<void> {
+  const { id } = await portal.db.knex()('refund').where({ status: 'PENDING' }).first('id');
+  portal.fixture.provider.returnsForRefunds(outcome);
+  await createCheckRefund(portal.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
+}
+
+test.each(WIDTHS)(
+  'an admin refunds a payment in parts on its page ($width pixels wide)',
+  async (viewport) => {
+    const { width } = viewport;
+    // 150.25 and 200.50 ETB.
+    const id = await transactionOf(viewport === WIDTHS[0] ? 'ORDER-1' : 'ORDER-2');
+    const tab = await portal.open(`/test/transactions/${id}`, { role: 'admin', viewport, expected: /status of 422/ });
+    const { page, problems, close } = tab;
+    const before = await available();
+    await page.click('button:text-is("Refund")');
+    const dialog = page.locator('dialog').last();
+    const amount = dialog.locator('input[inputmode=decimal]');
+    expect(Number(await amount.inputValue())).toBeGreaterThan(150);
+    await amount.fill('900');
+    await dialog.locator('button:text-is("Refund")').click();
+    await dialog.getByText('must be at most').waitFor();
+    await amount.fill('40');
+    await dialog.getByLabel('Reason').fill('A broken cup');
+    await dialog.getByLabel('Take the fee of the payment back').check();
+    await dialog.getByText('The customer gets 40.00 ETB back over telebirr').waitFor();
+    expect(await inspectScreen(tab, `refund-dialog-${width}`)).toEqual([]);
+    await dialog.locator('button:text-is("Refund")').dblclick();
+    await page.locator('li', { hasText: '40.00 ETB' }).getByText('A broken cup').waitFor();
+    // 2.5 % of 40 birr and 15 % tax on it come back.
+    expect(await available()).toBeCloseTo(before - 38.85);
+    await report(returned(40_00n));
+    await page.reload();
+    await page.locator('li', { hasText: '40.00 ETB' }).getByText('Refunded', { exact: true }).first().waitFor();
+    expect(await inspectScreen(tab, `refunds-${width}`)).toEqual([]);
+
+    await page.click('button:text-is("Refund")');
+    await dialog.locator('button:text-is("Refund")').click();
+    await page.waitForSelector('button[type=submit]:text-is("Refund")', { state: 'detached' });
+    await page.locator('ul > li', { hasText: 'A broken cup' }).locator('xpath=../li[2]').waitFor();
+    expect(await page.locator('button:text-is("Refund")').isDisabled()).toBe(true);
+    await page.waitForSelector('text=The whole payment is refunded or being refunded.', { state: 'attached' });
+    await report(DECLINED);
+    expect(await available()).toBeCloseTo(before - 38.85);
+    await page.reload();
+    await page.getByText('The provider declined the refund.').first().waitFor();
+    expect(await inspectScreen(tab, `refund-failed-${width}`)).toEqual([]);
+    expect(problems).toEqual([]);
+    await close();
+    await expectLedgerHolds(portal.db);
+  },
+  90_000,
+);
+
+test('from the set amount on another person confirms a refund; who may not refund reads why', async () => {
+  await portal.db.transaction((trx) => setSecondPersonFrom(trx, portal.scope.merchantId, 50_00n));
+  const path = `/test/transactions/${await transactionOf('ORDER-3')}`;
+  const admin = await portal.open(path, { role: 'admin' });
+  await admin.page.click('button:text-is("Refund")');
+  const dialog = admin.page.locator('dialog').last();
+  await dialog.getByText('Another person has to confirm this refund').waitFor();
+  await dialog.locator('button:text-is("Refund")').click();
+  await admin.page.getByText('To be confirmed').first().waitFor();
+
+  const owner = await portal.open(path, { role: 'owner', language: 'am' });
+  await owner.page.click('button:text-is("መመለሱን ያረጋግጡ")');
+  expect(await inspectScreen(owner, 'refund-confirm-amharic')).toEqual([]);
+  await owner.page.locator('dialog').last().locator('button:text-is("መመለሱን ያረጋግጡ")').click();
+  await owner.page.waitForSelector('button:text-is("መመለሱን ያረጋግጡ")', { state: 'detached' });
+  expect(await portal.db.knex()('refund').where({ status: 'PENDING' }).first('stage')).toEqual({ stage: 'CREATED' });
+
+  const developer = await portal.open(`/test/transactions/${await transactionOf('ORDER-6')}`);
+  const button = developer.page.locator('button:text-is("Refund")');
+  await button.waitFor();
+  expect(await button.isDisabled()).toBe(true);
+  expect([admin, owner, developer].flatMap(({ problems }) => problems)).toEqual([]);
+  for (const { close } of [admin, owner, developer]) await close();
+}, 90_000);
