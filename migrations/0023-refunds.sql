@@ -58,7 +58,6 @@ ALTER TABLE provider_callback
   ADD COLUMN refund_id text REFERENCES refund,
   DROP CONSTRAINT provider_callback_about,
   ADD CONSTRAINT provider_callback_about CHECK (num_nonnulls(attempt_id, withdrawal_id, refund_id) = 1);
-CREATE INDEX provider_callback_refund ON provider_callback (refund_id, id) WHERE refund_id IS NOT NULL;
 
 ALTER TABLE statement_row
   DROP CONSTRAINT statement_row_type_check,
