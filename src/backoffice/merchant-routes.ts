@@ -8,6 +8,7 @@ import type { MerchantScope } from '../lib/scope.ts';
 import { listChannels, presentChannel, type MerchantChannel } from '../merchants/channels/queries.ts';
 import { presentMerchant, readMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
 import * as schema from '../merchants/schema.ts';
+import { resumeUnsentRefunds } from '../payments/refunds/workflow.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import type { LiveProvider, LiveProviders } from '../providers/settings.ts';
 import { resumeUnsent } from '../withdrawals/review.ts';
@@ -83,7 +84,10 @@ function statusRoute(status: Merchant['status'], declared: Pick<Route, 'operatio
     run: async ({ tx }, { params: { merchantId } }) => {
       const merchant = await readMerchant(tx.trx, merchantId);
       const changed = await setMerchantStatus(tx.trx, merchantId, status);
-      if (changed && status === 'ACTIVE') await resumeUnsent(tx, merchantId);
+      if (changed && status === 'ACTIVE') {
+        await resumeUnsent(tx, merchantId);
+        await resumeUnsentRefunds(tx, merchantId);
+      }
       const change = { before: { status: merchant.status }, after: { status } };
       const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, ...change } as const;
       return {

@@ -17,6 +17,7 @@ import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
 import { readDelivery } from '../support/worker.ts';
+import { REFUND_SCENES } from './refunds.ts';
 import { moneyOf, untilSent, type Scene, type Scenes } from './scene.ts';
 import { SETTLEMENT_SCENES } from './settlements.ts';
 import { WITHDRAWAL_SCENES } from './withdrawals.ts';
@@ -93,6 +94,7 @@ const SCENES: Scenes = {
     return workflowId;
   },
   'report-ready': async (scene) => report(scene),
+  ...REFUND_SCENES,
   ...SETTLEMENT_SCENES,
   ...WITHDRAWAL_SCENES,
 };

@@ -44,6 +44,9 @@ test('the current workflows replay every saved history', async () => {
     'reconciliation-asked-again.json: CLEAN',
     'reconciliation-given-up.json: INCOMPLETE',
     'reconciliation-second-try.json: CLEAN',
+    'refund-confirmed.json: SUCCESS',
+    'refund-failed.json: FAILED',
+    'refund-slow.json: SUCCESS',
     'report-given-up.json: FAILED',
     'report-ready.json: READY',
     'settlement-cancelled.json: CANCELLED',
@@ -68,6 +71,7 @@ test('a history that the code cannot replay fails the test', async () => {
   const other: Readonly<Record<string, string>> = {
     payment: 'webhookDelivery',
     reconciliation: 'payment',
+    refund: 'payment',
     report: 'payment',
     webhookDelivery: 'payment',
     settlement: 'payment',
@@ -75,7 +79,7 @@ test('a history that the code cannot replay fails the test', async () => {
   };
   const histories = [...saved.values()].map((one) => {
     const text = JSON.stringify(one).replace(
-      /"name":"(payment|reconciliation|report|webhookDelivery|settlement|withdrawal)"/,
+      /"name":"(payment|reconciliation|refund|report|webhookDelivery|settlement|withdrawal)"/,
       (_, name: string) => `"name":"${other[name]}"`,
     );
     return JSON.parse(text) as Saved;

@@ -1,5 +1,6 @@
+import { rows } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import type { OutboxMessage } from '../../outbox/record.ts';
+import type { OutboxMessage, UnitOfWork } from '../../outbox/record.ts';
 import { findRecoverable } from '../../outbox/recover-workflows.ts';
 
 /** What `workflows/refund.ts` is started with: ids. */
@@ -19,6 +20,13 @@ export function refundWorkflow({ refundId, merchantId, environment, channel }: R
 export function refundChanged(refundId: string): OutboxMessage {
   const workflowId = refundWorkflowId(refundId);
   return { kind: 'signal', workflowType: 'refund', workflowId, signal: 'refundUpdated', priority: 'money' };
+}
+
+/** Signals the workflows of refunds that were not sent while the merchant was suspended. */
+export async function resumeUnsentRefunds(tx: UnitOfWork, merchantId: string): Promise<void> {
+  const sql = `SELECT id FROM refund WHERE merchant_id = :merchantId AND status = 'PENDING' AND stage = 'CREATED'`;
+  const unsent = await rows<{ id: string }>(tx.trx, sql, { merchantId });
+  await tx.enqueue(unsent.map(({ id }) => refundChanged(id)));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { formatBirr } from '../../../src/lib/money.ts';
+import { resumeUnsentRefunds } from '../../../src/payments/refunds/workflow.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
 
 const fixture = useRefundFixture();
@@ -203,6 +204,9 @@ describe('the life of a refund', () => {
     await fixture.report(id, returned(50_00n));
     expect(fixture.provider.refundQueries).toEqual([]);
     await fixture.db.knex()('merchant').where({ id: fixture.scope.merchantId }).update({ status: 'ACTIVE' });
+    fixture.enqueued.length = 0;
+    await fixture.runInTransaction((tx) => resumeUnsentRefunds(tx, fixture.scope.merchantId));
+    expect(fixture.enqueued).toMatchObject([{ kind: 'signal', workflowId: `refund-${id}`, signal: 'refundUpdated' }]);
     await fixture.report(id, returned(50_00n));
     expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS' });
   });
