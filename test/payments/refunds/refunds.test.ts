@@ -1,4 +1,5 @@
 import { formatBirr } from '../../../src/lib/money.ts';
+import { createRefund } from '../../../src/payments/refunds/create.ts';
 import { resumeUnsentRefunds } from '../../../src/payments/refunds/workflow.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
 
@@ -193,6 +194,20 @@ describe('the life of a refund', () => {
     await Promise.all(Array.from({ length: 5 }, () => fixture.checkRefund(id, CHECK)));
     const sent = fixture.provider.refundQueries.filter(({ operation }) => operation === 'refund');
     expect(sent).toHaveLength(1);
+  });
+
+  test('operations at the same time share one payment, each waiting for the one before', async () => {
+    const { scope, transactionId } = fixture;
+    const wanted = { transactionId, amountSantim: 50_00n, returnFee: true, requestedBy: 'key_test' };
+    const results = await Promise.allSettled(
+      Array.from({ length: 7 }, (_, index) =>
+        fixture.runInTransaction((tx) =>
+          createRefund({ ...fixture, tx }, scope, { ...wanted, reference: `AT-${index}` }),
+        ),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    expect(await fixture.balance()).toEqual([0n, 194_25n]);
   });
 
   test('a submission that was not made counts as none, and a refund of a suspended merchant waits', async () => {
