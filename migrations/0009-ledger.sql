@@ -99,6 +99,7 @@ CREATE TABLE fee_rule (
   min_santim        bigint NOT NULL DEFAULT 0 CHECK (min_santim >= 0),
   max_santim        bigint CHECK (max_santim >= min_santim),
   tax_basis_points  integer NOT NULL CHECK (tax_basis_points BETWEEN 0 AND 10000),
+  returned_on_refund boolean NOT NULL DEFAULT false, -- of payments: a refund may give back its part of the fee and the tax
   valid_from        timestamptz NOT NULL,
   version           integer NOT NULL,              -- 1, 2, … for each merchant, channel and direction
   created_at        timestamptz NOT NULL DEFAULT now(),

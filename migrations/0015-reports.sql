@@ -54,5 +54,6 @@ CREATE TABLE report (
 CREATE INDEX report_list ON report (merchant_id, environment, requested_at DESC, id DESC);
 CREATE INDEX report_open ON report (id) INCLUDE (merchant_id, environment, created_at)
   WHERE status IN ('QUEUED', 'RUNNING');
-CREATE UNIQUE INDEX report_scheduled ON report (schedule_id, start_date) WHERE schedule_id IS NOT NULL;
+-- A schedule can change its period: a report of a day and one of the week that begins on it are two.
+CREATE UNIQUE INDEX report_scheduled ON report (schedule_id, start_date, end_date) WHERE schedule_id IS NOT NULL;
 CREATE INDEX report_expiring ON report (expires_at) WHERE status = 'READY';

@@ -49,7 +49,7 @@ CREATE INDEX reconciliation_statement_failed ON reconciliation_statement (reconc
 -- Its rows as imported. Rows that a later import does not contain stay, but no longer count. The key contains the amount, since an order may be listed twice under one reference with two amounts.
 CREATE TABLE statement_row (
   reconciliation_id   text NOT NULL,
-  type                text NOT NULL CHECK (type IN ('payment', 'payout', 'payoutReversal')),
+  type                text NOT NULL CHECK (type IN ('payment', 'payout', 'payoutReversal', 'refund')),
   order_id            text NOT NULL,               -- as the provider has it: pat_…, wd_…, or unknown to us
   account             text NOT NULL,
   provider_reference  text NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE reconciliation_discrepancy (
   day                 date NOT NULL,
   kind                text NOT NULL CHECK (kind IN
     ('UNKNOWN_ORDER', 'UNCONFIRMED', 'AMOUNT_MISMATCH', 'MISSING_FROM_STATEMENT')),
-  type                text NOT NULL CHECK (type IN ('payment', 'payout', 'payoutReversal')),
+  type                text NOT NULL CHECK (type IN ('payment', 'payout', 'payoutReversal', 'refund')),
   order_id            text NOT NULL,
   account             text NOT NULL DEFAULT '',    -- whose statement lists the order or should list it
   order_status          text,

@@ -106,11 +106,15 @@ CREATE TABLE mail (
   body        bytea,                               -- encrypted text: it may have a token
   notice      jsonb,                               -- { kind, … }: facts, written in words when it is sent; nothing secret
   language    text CHECK (language IN ('en', 'am')), -- of a notice
+  collected_as text,                               -- kind, merchant and environment of collected notices; null: a mail of its own
   tries       smallint NOT NULL DEFAULT 0,
   due_at      timestamptz NOT NULL DEFAULT now(),
   sent_at     timestamptz,
   created_at  timestamptz NOT NULL DEFAULT now(),
   CHECK (num_nonnulls(subject, notice) = 1 AND (notice IS NULL) = (language IS NULL))
 );
+-- Notices of one kind to one person, such as those of the 300 withdrawals of a file, are collected in one mail for a while.
+CREATE UNIQUE INDEX mail_collecting ON mail (recipient, collected_as)
+  WHERE sent_at IS NULL AND tries = 0 AND collected_as IS NOT NULL;
 CREATE INDEX mail_unsent ON mail (due_at) WHERE sent_at IS NULL;
 CREATE INDEX mail_list ON mail (created_at DESC, id DESC);

@@ -65,6 +65,9 @@ function isInstalledFromCache() {
     rmSync(join(project, 'node_modules'), { recursive: true, force: true });
     renameSync(join(draft, 'node_modules'), join(project, 'node_modules'));
     return true;
+  } catch {
+    // A folder that is mounted cannot be replaced: npm fills it.
+    return false;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

@@ -139,7 +139,8 @@ CREATE OR REPLACE FUNCTION effective_fee_rule(p_merchant_id text, p_channel text
 RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT to_jsonb(r) FROM (
     SELECT id, basis_points AS "basisPoints", fixed_santim AS "fixedSantim", min_santim AS "minSantim",
-           max_santim AS "maxSantim", tax_basis_points AS "taxBasisPoints"
+           max_santim AS "maxSantim", tax_basis_points AS "taxBasisPoints",
+           returned_on_refund AS "returnedOnRefund"
     FROM fee_rule
     WHERE (merchant_id = p_merchant_id OR merchant_id IS NULL) AND direction = p_direction
       AND coalesce(channel, '') = coalesce(p_channel, '') AND valid_from <= p_at

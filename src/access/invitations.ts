@@ -112,8 +112,12 @@ export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: st
     const next = isOfOwner ? 'an owner of the merchant removes members.' : 'revoke the key that it created.';
     throw invalidState(`This invitation was accepted: ${next}`);
   }
-  if (!revokedAt) await updateRow(trx, { table, id }, { revokedAt: at });
-  if (operatorId) await endMailedLinks(trx, await findOperator(trx, operatorId), at);
+  if (!revokedAt) {
+    await updateRow(trx, { table, id }, { revokedAt: at });
+    // The link is the operator's, whatever invitation it came with.
+    const isLast = operatorId && (await listInvitations(trx, { operatorId }, at)).length === 0;
+    if (isLast) await endMailedLinks(trx, await findOperator(trx, operatorId), at);
+  }
   return { merchantId, revokedAt: revokedAt ?? at, ended: !revokedAt };
 }
 

@@ -15,6 +15,8 @@ export type FeeRule = {
   maxSantim: Santim | null;
   /** Hundredths of a percent of the fee. */
   taxBasisPoints: number;
+  /** Of payments: whether a refund may give back its part of the fee and the tax. */
+  returnedOnRefund: boolean;
 };
 
 /** A fee and the tax on it, both whole santim. */

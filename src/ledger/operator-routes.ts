@@ -39,6 +39,7 @@ const FeeChange = z
     min: feeBirr.default(0),
     max: feeBirr.nullable().default(null),
     taxBasisPoints: points(TAX_POINTS_MAX).default(1_500),
+    returnedOnRefund: z.boolean().default(false).describe('Of PAY_IN: whether refunds may give the fee back'),
     validFrom: validFromParam,
   })
   .refine((rule) => (rule.channel === undefined) === (rule.direction === 'SETTLEMENT'), {
@@ -60,6 +61,7 @@ const FeeRule = z
     min: z.number(),
     max: z.number().nullable(),
     taxBasisPoints: z.int(),
+    returnedOnRefund: z.boolean(),
     validFrom: instant,
     version: z.int(),
   })

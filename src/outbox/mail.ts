@@ -101,6 +101,13 @@ export async function notifyMembers(
   await tx.writeDeferred(sql, { merchantId, environment, roles, userIds, facts: JSON.stringify(facts) });
 }
 
+/** Deletes what is being collected for a member who may not read it any more. */
+export async function discardCollected(trx: Trx, { merchantId, email }: { merchantId: string; email: string }) {
+  const sql = `DELETE FROM mail
+    WHERE recipient = :email AND sent_at IS NULL AND split_part(collected_as, ' ', 2) = :merchantId`;
+  await rows(trx, sql, { merchantId, email });
+}
+
 /** Kinds of which a file of withdrawals brings hundreds: one mail has all of so long a time. */
 const COLLECTED: ReadonlySet<string> = new Set<NoticeFacts['kind']>(['withdrawal.awaiting', 'withdrawal.unconfirmed']);
 const COLLECTED_MS = 3 * 60_000;

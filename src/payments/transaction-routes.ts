@@ -21,7 +21,7 @@ import {
   type ListedTransaction,
   type TransactionRow,
 } from './queries.ts';
-import { listRefundsOf } from './refunds/queries.ts';
+import { isFeeReturnable, listRefundsOf } from './refunds/queries.ts';
 import { presentRefund } from './refunds/schema.ts';
 import { isAttemptOver } from './states.ts';
 import type { CheckAttempt } from './sync.ts';
@@ -79,7 +79,9 @@ export function transactionRoutes(deps: TransactionDeps): Route[] {
 async function readDetail({ db, findDeliveries }: TransactionDeps, scope: MerchantScope, transaction: TransactionRow) {
   const { id } = transaction;
   const refunds = await listRefundsOf(db, id);
-  const [attempts, movements, timeline, deliveries] = await Promise.all([
+  const isPaid = transaction.status === 'SUCCESS';
+  const [feeReturnable, attempts, movements, timeline, deliveries] = await Promise.all([
+    isPaid && isFeeReturnable(db, transaction),
     listAttempts(db, id),
     listResourceMovements(db, scope, [id, ...refunds.map((one) => one.id)]),
     readTimeline(db, id),
@@ -90,6 +92,7 @@ async function readDetail({ db, findDeliveries }: TransactionDeps, scope: Mercha
     attempts: attempts.map(presentAttempt),
     movements: movements.map(presentMovement),
     refunds: refunds.map(presentRefund),
+    feeReturnable,
     timeline,
     deliveries,
   };

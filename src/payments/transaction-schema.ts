@@ -196,6 +196,7 @@ export const TransactionDetail = Transaction.extend({
     .array(Movement.omit({ balanceAfter: true, resourceType: true, resourceId: true }))
     .describe('What it and its refunds have moved in the balance, oldest first'),
   refunds: z.array(Refund).describe('Oldest first'),
+  feeReturnable: z.boolean().describe('Whether a refund may give its part of the fee back'),
   timeline: timelineSchema(TIMELINE),
   deliveries: z.array(ResourceDelivery).describe('The webhook deliveries of its events, oldest event first'),
 }).meta({ id: 'TransactionDetail' });

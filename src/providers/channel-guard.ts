@@ -92,11 +92,16 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
   };
 }
 
-/** One each, so that a failing payout service stops no payments. */
+/** One each, so that a failing payout or refund service stops no payments. */
 function createBreakers(clock: Clock, onChange: (service: Service, openMs: number) => void) {
   const breakerOf = (service: Service) =>
     createCircuitBreaker({ clock, onChange: (openMs) => onChange(service, openMs) });
-  return { payments: breakerOf('payments'), payouts: breakerOf('payouts'), statements: breakerOf('statements') };
+  return {
+    payments: breakerOf('payments'),
+    payouts: breakerOf('payouts'),
+    refunds: breakerOf('refunds'),
+    statements: breakerOf('statements'),
+  };
 }
 
 /** An outcome like any other unknown one: it is queried again, and ends no payment or payout. */

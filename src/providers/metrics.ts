@@ -9,14 +9,14 @@ export type ProviderOperation = keyof Pick<
   'initiate' | 'query' | 'payout' | 'queryPayout' | 'refund' | 'queryRefund' | 'statement'
 >;
 
-/** What a provider may fail at separately: its payments, its payouts and refunds, its statements. */
+/** What a provider may fail at separately: its payments, its payouts, its refunds, its statements. */
 export const SERVICE_OF = {
   initiate: 'payments',
   query: 'payments',
   payout: 'payouts',
   queryPayout: 'payouts',
-  refund: 'payouts',
-  queryRefund: 'payouts',
+  refund: 'refunds',
+  queryRefund: 'refunds',
   statement: 'statements',
 } as const satisfies Record<ProviderOperation, string>;
 export type Service = (typeof SERVICE_OF)[ProviderOperation];

@@ -113,7 +113,7 @@ export function connectOrders(
     return outcomeOf({ ...reply, ...masked, meaning: meanings.get(code) });
   };
   return {
-    capabilities: { payoutTo: calls.payoutTo },
+    capabilities: { payoutTo: calls.payoutTo, refunds: true },
     initiate: async (order) =>
       read(order.orderId, await calls.initiate(order), (reply) => readPayment(reply, 'accepted')),
     query: async (orderId) => read(orderId, await calls.query(orderId), (reply) => readPayment(reply, 'pending')),

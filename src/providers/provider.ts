@@ -70,7 +70,7 @@ export type PayoutDestination =
  *   Awash push an id once and return its state. Any other rejection of a repeat may not be about the first submission, so
  *   the order is queried (src/payments/sync.ts).
  * - payout, refund: only after queryPayout or queryRefund returned not-found; an unknown outcome is queried, for as long as it takes
- *   (src/withdrawals/sync.ts, src/refunds/sync.ts). Sent again all the same, it returns the state of the first submission.
+ *   (src/withdrawals/sync.ts, src/payments/refunds/sync.ts). Sent again all the same, it returns the state of the first submission.
  */
 type Order = { orderId: string; amountSantim: Santim; currency: string; notifyUrl: string };
 
@@ -181,7 +181,7 @@ export type Provider = {
   /** Of payments by the same account. */
   refund: (order: RefundOrder) => Promise<RefundOutcome>;
   queryRefund: (order: Pick<RefundOrder, 'refundId' | 'paymentId'>) => Promise<RefundOutcome>;
-  capabilities: { payoutTo: readonly PayoutDestination['kind'][] };
+  capabilities: { payoutTo: readonly PayoutDestination['kind'][]; refunds: boolean };
   /**
    * The provider's statement of an Addis Ababa day (YYYY-MM-DD), page by page: null first, then each page's
    * `next`. A payout and its reversal are two rows, each on its own day.

@@ -89,12 +89,18 @@ const Connection = z.strictObject({
   /** The first day in Addis Ababa, YYYY-MM-DD, on which the provider's credentials are no longer valid. */
   credentialsExpireOn: z.string().refine(isDay, { error: 'must be a date such as 2027-06-30' }).optional(),
   /** Whether the contract with the provider includes payouts. */
-  payouts: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true'),
+  payouts: flag(),
+  /** Whether it includes refunds of payments. */
+  refunds: flag(),
 });
 export type ConnectionSettings = z.output<typeof Connection>;
+
+function flag() {
+  return z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true');
+}
 
 function wholeNumber(min: number, max: number, byDefault: string) {
   return z

@@ -13,7 +13,7 @@ import { createTelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 const text = z.string();
 const optional = text.optional();
 
-/** One refund of an order, as a query of the order lists it. */
+/** One refund: of its own reply, or as a query of the order lists it. */
 const RefundInfo = z.object({
   refund_request_no: optional,
   refund_order_id: optional,
@@ -34,7 +34,7 @@ const Reply = z.object({
     errorCode: optional,
     errorMsg: optional,
     biz_content: z
-      .object({
+      .looseObject({
         merch_order_id: optional,
         prepay_id: optional,
         order_status: optional,
@@ -45,11 +45,6 @@ const Reply = z.object({
         total_amount: optional,
         fail_code: optional,
         fail_reason: optional,
-        refund_order_id: optional,
-        refund_amount: optional,
-        refund_currency: optional,
-        refund_status: optional,
-        refund_info: z.array(RefundInfo).optional(),
       })
       .optional()
       .catch(undefined),
@@ -130,11 +125,11 @@ const [Payment, Transfer] = [orderBy('payment', PAYMENT_STATES), orderBy('transf
 
 type RefundIds = Pick<RefundOrder, 'refundId' | 'paymentId'>;
 
+/** Undefined: the content has no such refund. Null: it cannot be read. */
+type FindRefund = (content: Content) => z.output<typeof RefundInfo> | undefined | null;
+
 /** A reply about a refund. It names the refunded order alone; `find` gives the refund in its content. */
-const refundBy = (
-  { refundId, paymentId }: RefundIds,
-  find: (content: Content) => z.output<typeof RefundInfo> | undefined,
-) =>
+const refundBy = ({ refundId, paymentId }: RefundIds, find: FindRefund) =>
   Reply.transform(({ body: { result, biz_content: content, ...body } }): OrderReply => {
     const order = { kind: 'order', orderId: refundId } as const;
     if (result !== 'SUCCESS' || !content) {
@@ -144,6 +139,7 @@ const refundBy = (
     const paid = ourOrderId(content.merch_order_id ?? '');
     if (paid !== paymentId) return { ...order, orderId: paid, state: undefined, code: result };
     const refund = find(content);
+    if (refund === null) return { ...order, state: undefined, code: result };
     if (!refund) return { ...order, state: 'rejected', code: 'REFUND_NOT_EXIST' };
     const { refund_status: status, refund_amount: amount, refund_currency: currency } = refund;
     return {
@@ -158,11 +154,16 @@ const refundBy = (
     };
   });
 
-const itself = (content: Content) => content;
+const itself: FindRefund = (content) => RefundInfo.safeParse(content).data ?? null;
+/** Read by itself: its shape is assumed, and a payment's reply with another one must stay readable. */
+const RefundList = z.union([z.array(RefundInfo), z.null(), z.literal('')]).optional();
 const listedRefund =
-  ({ refundId }: RefundIds) =>
-  ({ refund_info: refunds = [] }: Content) =>
-    refunds.find((one) => one.refund_request_no === toPlainOrderId(refundId));
+  ({ refundId }: RefundIds): FindRefund =>
+  ({ refund_info }) => {
+    const { data: refunds, success } = RefundList.safeParse(refund_info);
+    if (!success) return null;
+    return (refunds || []).find((one) => one.refund_request_no === toPlainOrderId(refundId));
+  };
 
 const ROW_TYPES: Record<string, string> = {
   REFUND: 'refund',

@@ -64,7 +64,7 @@ describe('the request log of a merchant', () => {
 
   test('is hidden from a role that may not see it, and names the roles that may', async () => {
     const { page, close } = await portal.open('/test/requests', { role: 'support', expected: /403/ });
-    expect(await page.locator('main').innerText()).toContain('owner, admin, developer');
+    expect(await page.locator('main').innerText()).toContain('owner, admin or developer');
     expect(await page.locator('#sidebar').innerText()).not.toContain('Request log');
     await close();
   });

@@ -4,7 +4,7 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { expectBooks, startScenario, runScenario, type Scenario } from '../invariants/money-scenarios.ts';
 import { anyStory, type Story } from '../invariants/money-steps.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, returnFeesOnRefund, type TestDatabase } from '../support/database.ts';
 
 /** MONEY_STORIES=2000 runs more stories; MONEY_SEED repeats those of a failed run. */
 const STORIES = Number(process.env['MONEY_STORIES'] ?? 200);
@@ -17,6 +17,7 @@ const TIME_LIMIT_MS = 60_000 + STORIES * 600;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
+  await returnFeesOnRefund(database);
 });
 afterAll(() => database.drop());
 

@@ -51,6 +51,7 @@ export function createLiveAccounts(baseUrl: string): LiveAccounts {
       TELEBIRR_PROVIDER_PUBLIC_KEY: provider.publicKey,
       TELEBIRR_SIGNATURE_SCHEME: signatureScheme,
       TELEBIRR_PAYOUTS: 'true',
+      TELEBIRR_REFUNDS: 'true',
       ...settingsOfTill('CBE_BIRR', `${baseUrl}/cbebirr`, cbeBirr),
       ...settingsOfTill('AWASH', `${baseUrl}/awash`, awash),
     },

@@ -9,6 +9,7 @@ const rule = (changes: Partial<FeeRule> = {}): FeeRule => ({
   minSantim: 0n,
   maxSantim: null,
   taxBasisPoints: 1500,
+  returnedOnRefund: false,
   ...changes,
 });
 

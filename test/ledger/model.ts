@@ -49,7 +49,7 @@ export const anyRule: fc.Arbitrary<FeeRule> = fc
     fixedSantim: fc.bigInt(0n, 10_00n),
     taxBasisPoints: fc.integer({ min: 0, max: 2_000 }),
   })
-  .map((rule) => ({ ...rule, id: 'fee_1', minSantim: 0n, maxSantim: null }));
+  .map((rule) => ({ ...rule, id: 'fee_1', minSantim: 0n, maxSantim: null, returnedOnRefund: false }));
 
 type Held = { attemptId: string; transactionId: string; amountSantim: bigint };
 type PaidOut = { out: Payout; isTakenBack: boolean };

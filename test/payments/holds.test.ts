@@ -25,7 +25,15 @@ import { acceptHeld, codeOf, giveHeldBack, OTHER_AMOUNT, payOtherAmount, type He
 
 /** Of the 80 birr that came 2.5 % are charged, and 15 % tax on that. */
 const FEE = feeOf(
-  { id: 'fee', basisPoints: 250, fixedSantim: 0n, minSantim: 0n, maxSantim: null, taxBasisPoints: 1_500 },
+  {
+    id: 'fee',
+    basisPoints: 250,
+    fixedSantim: 0n,
+    minSantim: 0n,
+    maxSantim: null,
+    taxBasisPoints: 1_500,
+    returnedOnRefund: false,
+  },
   8_000n,
 );
 const NET = 8_000n - FEE.feeSantim - FEE.feeTaxSantim;

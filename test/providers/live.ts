@@ -16,6 +16,7 @@ export function liveSettings(simulatorUrl: string): Variables {
     [`${prefix}_TOKEN`]: account.token,
     [`${prefix}_HASH_KEY`]: account.hashKey,
     [`${prefix}_PAYOUTS`]: 'true',
+    [`${prefix}_REFUNDS`]: 'true',
   });
   return {
     TELEBIRR_BASE_URL: `${simulatorUrl}${SANDBOX_PATHS.TELEBIRR}`,
@@ -27,6 +28,7 @@ export function liveSettings(simulatorUrl: string): Variables {
     TELEBIRR_MERCHANT_PRIVATE_KEY: SANDBOX_TELEBIRR.merchantPrivateKey,
     TELEBIRR_PROVIDER_PUBLIC_KEY: SANDBOX_TELEBIRR.providerPublicKey,
     TELEBIRR_PAYOUTS: 'true',
+    TELEBIRR_REFUNDS: 'true',
     ...till('CBE_BIRR', SANDBOX_CBE_BIRR, SANDBOX_PATHS.CBE_BIRR),
     ...till('AWASH', SANDBOX_AWASH, SANDBOX_PATHS.AWASH),
   };

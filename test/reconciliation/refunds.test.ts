@@ -1,5 +1,6 @@
 import { createRefund } from '../../src/payments/refunds/create.ts';
 import { readRefund } from '../../src/payments/refunds/queries.ts';
+import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, expectClearingAgrees, SANDBOX_CHANNELS } from './fixture.ts';
 import type { ReconciliationFixture } from './fixture.ts';
@@ -8,6 +9,7 @@ let fixture: ReconciliationFixture;
 let references = 0;
 beforeEach(async () => {
   fixture = await createReconciliationFixture();
+  await returnFeesOnRefund(fixture.database);
 });
 afterEach(async () => {
   await expectLedgerHolds(fixture.db);

@@ -11,7 +11,7 @@ const JOURNALS = 'each settlement has the journals of its status, and no others'
 const AMOUNTS = 'a settlement reserves its amount, fee and tax';
 const NO_SETTLEMENT = 'each journal of a settlement has a settlement';
 const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
-const RESERVED = 'the reserved balance is the sum of open withdrawals and settlements';
+const RESERVED = 'the reserved balance is the sum of open withdrawals, refunds and settlements';
 
 let database: TestDatabase;
 let id: string;

@@ -88,7 +88,7 @@ export function scriptedProvider(): ScriptedProvider {
     },
     payoutQueries,
     returnsForPayouts: payouts.set,
-    capabilities: { payoutTo: ['phone', 'bank'] },
+    capabilities: { payoutTo: ['phone', 'bank'], refunds: true },
     payout: (order) => {
       payoutQueries.push({ operation: 'payout', orderId: order.orderId, order });
       return payouts.next();

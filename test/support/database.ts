@@ -60,6 +60,15 @@ export async function runSql(url: string, sql: string): Promise<void> {
   }
 }
 
+/** Adds versions of the platform's fees that refunds give back: those it begins with are kept. */
+export const returnFeesOnRefund = async ({ asOwner }: TestDatabase): Promise<void> =>
+  asOwner(`
+    INSERT INTO fee_rule (id, channel, direction, basis_points, fixed_santim, min_santim, max_santim, tax_basis_points,
+      returned_on_refund, valid_from, version)
+    SELECT id || '_R', channel, direction, basis_points, fixed_santim, min_santim, max_santim, tax_basis_points,
+      true, valid_from, version + 1
+    FROM fee_rule WHERE merchant_id IS NULL AND direction = 'PAY_IN'`);
+
 function withDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

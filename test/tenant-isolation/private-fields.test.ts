@@ -26,7 +26,7 @@ const PUBLIC = new Set(
     'startDate endDate date day creditedOn validFrom startsAt endsAt days overlapHours overlapSeconds status kycStatus currency channel',
     'environment type kind format period locale role event eventTypes include direction outcome decision as state waiting action',
     'scopes account transactionThrough signatureEncoding businessType region bankCode channels enabled active force',
-    'confirmed all amount paidAmount minAmount maxAmount min max daily fixed basisPoints taxBasisPoints largeAmount',
+    'confirmed all amount paidAmount minAmount maxAmount min max daily fixed basisPoints taxBasisPoints returnedOnRefund largeAmount',
     'twoPersonAmount perHourMax expectedMonthlyVolume tier submission page limit pageSize cursor wait expiresInMinutes',
     'checkoutOrderNo requestId merchantId subscriptionId resourceId eventId ipRanges sort held late interval by waiting dryRun keyId method route statusClass',
     'stage receiverHost minAgeMinutes allDays ratePerSecond sandboxReceiver inline',

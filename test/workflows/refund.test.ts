@@ -8,6 +8,7 @@ import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import { findRecoverableRefunds, refundWorkflowId } from '../../src/payments/refunds/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
+import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { resultOf, skipTime } from '../support/temporal.ts';
@@ -37,6 +38,7 @@ beforeAll(async () => {
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   money = buildFixture(fixture.db, { clock, findProvider });
   scope = await buildMerchant(fixture.db);
+  await returnFeesOnRefund(fixture.database);
   await pay('0911000001', 10_000_00n);
 });
 afterEach(async () => {

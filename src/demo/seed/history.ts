@@ -46,7 +46,7 @@ export function advance({ clock, advanceTo }: SeedContext, ms: number): void {
 
 /** A provider that responds by a script; any other call fails. */
 export function scriptedProvider(channel: Provider['channel'], script: Partial<Provider>): () => Provider {
-  return () => ({ capabilities: { payoutTo: [] }, ...script, channel }) as Provider;
+  return () => ({ capabilities: { payoutTo: [], refunds: false }, ...script, channel }) as Provider;
 }
 
 /** Seeds a merchant's missing items in order, one transaction per batch. */

@@ -132,7 +132,11 @@ async function withdraw(
     ...details,
     failure: NO_SUCH_PAYEE,
   });
-  const script = { capabilities: { payoutTo: ['phone'] }, payout: respond, queryPayout: respond } as const;
+  const script = {
+    capabilities: { payoutTo: ['phone'], refunds: false },
+    payout: respond,
+    queryPayout: respond,
+  } as const;
   const findProvider = scriptedProvider('TELEBIRR', script);
   const { row } = await createWithdrawal({ tx, clock, findProvider }, scope, {
     requestId,

@@ -20,7 +20,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import type { AttemptRow, TransactionRow } from '../queries.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
-import { findByReference, listRefundsOf, toPayout, type RefundRow } from './queries.ts';
+import { findByReference, isFeeReturnable, listRefundsOf, toPayout, type RefundRow } from './queries.ts';
 import { CONFIRMATION_MS } from './states.ts';
 import { refundWorkflow } from './workflow.ts';
 
@@ -48,12 +48,17 @@ export async function createRefund(
   const earlier = await findByReference(trx, scope, request.reference);
   if (earlier) return repeated(earlier, request);
   const { amountSantim, usedSantim, fee } = shareOf(payment, await listRefundsOf(trx, payment.id), request);
+  const paid = await readPaidAttempt(trx, payment.id);
+  if (request.returnFee && !(await isFeeReturnable(trx, payment))) {
+    const issue = "must be false: the merchant's fees for this payment are kept";
+    throw invalid('returnFee', { issue, code: 'not_allowed' });
+  }
   const from = await readSecondPersonFrom(trx, scope.merchantId);
   // With the refunds before it, so that parts of a payment do not need less than the whole.
   const needsSecondPerson = from !== null && usedSantim + amountSantim >= from;
   const row = await insertRefund(trx, {
     ...scopeOf(scope),
-    ...(await readPaidAttempt(trx, payment.id)),
+    ...paid,
     id: newId('rfd', at.getTime()),
     transactionId: payment.id,
     reference: request.reference,

@@ -1,3 +1,4 @@
+import { readEffectiveRule } from '../../ledger/fees.ts';
 import type { Payout } from '../../ledger/postings.ts';
 import { first, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
@@ -8,6 +9,7 @@ import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.t
 import type { Channel } from '../../merchants/channels/channel.ts';
 import type { CallbackRefund } from '../../providers/callbacks.ts';
 import type { PayoutFailure, RefundOutcome } from '../../providers/provider.ts';
+import type { TransactionRow } from '../queries.ts';
 import type { RefundStage, RefundStatus } from './states.ts';
 
 export type RefundRow = MerchantScope & {
@@ -130,6 +132,15 @@ const PAID_AT = 'coalesce(a.initiated_at, a.created_at)';
 export async function readPaidAt(db: Queryable, { attemptId }: RefundRow): Promise<Date> {
   const sql = `SELECT ${PAID_AT} AS sent_at FROM payment_attempt a WHERE a.id = :attemptId`;
   return found(await first<{ sentAt: Date }>(db, sql, { attemptId }), 'payment attempt').sentAt;
+}
+
+/** Whether the merchant's fees for a payment that was made then let refunds give its fee back. */
+export async function isFeeReturnable(
+  db: Queryable,
+  { merchantId, channel, completedAt }: Pick<TransactionRow, 'merchantId' | 'channel' | 'completedAt'>,
+): Promise<boolean> {
+  if (completedAt === null) return false;
+  return (await readEffectiveRule(db, { merchantId, channel, direction: 'PAY_IN', at: completedAt })).returnedOnRefund;
 }
 
 /** The refund that the ledger posts. */

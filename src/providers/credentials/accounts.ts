@@ -15,7 +15,7 @@ type Account = { provider: Provider; statements: AccountStatement[] };
 /** Payments and payouts, each by its own account where payouts are part of the contract. */
 export function connectAccount(
   connectOne: ConnectOne,
-  { callbackBaseUrl, payouts: hasPayouts }: ConnectionSettings,
+  { callbackBaseUrl, payouts: hasPayouts, refunds: hasRefunds }: ConnectionSettings,
   { payIn, payOut }: AccountCredentials,
 ): Account {
   const payments = connectOne(payIn);
@@ -30,7 +30,9 @@ export function connectAccount(
     // Payouts in flight stay with their account when new ones are switched off.
     queryPayout: payouts.queryPayout,
     payout: hasPayouts ? payouts.payout : async () => PAYOUTS_OFF,
-    capabilities: hasPayouts ? payouts.capabilities : { payoutTo: [] },
+    // Likewise refunds.
+    refund: hasRefunds ? payments.refund : async () => REFUNDS_OFF,
+    capabilities: { payoutTo: hasPayouts ? payouts.capabilities.payoutTo : [], refunds: hasRefunds },
     parseCallback: parseByAny([payments, payouts]),
     accounts: { payments: accountOf(payIn), payouts: accountOf(payOut ?? payIn) },
   };
@@ -41,6 +43,11 @@ const PAYOUTS_OFF: Unknown = {
   kind: 'unknown',
   reason: 'not-configured',
   message: 'not sent: payouts of this channel are switched off (…_PAYOUTS)',
+};
+
+const REFUNDS_OFF: Unknown = {
+  ...PAYOUTS_OFF,
+  message: 'not sent: refunds of this channel are switched off (…_REFUNDS)',
 };
 
 /** Verified if any of the accounts verifies it. */
@@ -159,7 +166,7 @@ const NO_CREDENTIALS = "the account's credentials were revoked or have retired: 
 const noCredentials = (): Unknown => ({ kind: 'unknown', reason: 'not-configured', message: NO_CREDENTIALS });
 
 /** A channel on which the platform has no account: what concerns all accounts, and no call. */
-function withoutAccount(channel: LiveChannel, { callbackBaseUrl, payouts }: ConnectionSettings): Provider {
+function withoutAccount(channel: LiveChannel, { callbackBaseUrl, payouts, refunds }: ConnectionSettings): Provider {
   const none = async (): Promise<Unknown> => noCredentials();
   return {
     channel,
@@ -170,7 +177,7 @@ function withoutAccount(channel: LiveChannel, { callbackBaseUrl, payouts }: Conn
     refund: none,
     queryRefund: none,
     statement: none,
-    capabilities: { payoutTo: payouts ? PAYOUT_TO[channel] : [] },
+    capabilities: { payoutTo: payouts ? PAYOUT_TO[channel] : [], refunds },
     callbackBaseUrl,
     parseCallback: () => ({ verified: false, problem: 'no account is configured' }),
     callbackResponse: { contentType: 'text/plain', body: '' },

@@ -9,7 +9,7 @@ import { createCheckRefund, type CheckRefund } from '../../../src/payments/refun
 import { transactionRoutes } from '../../../src/payments/transaction-routes.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, returnFeesOnRefund } from '../../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../../support/http.ts';
 import { expectLedgerHolds } from '../../support/ledger.ts';
 
@@ -75,6 +75,7 @@ export function useRefundFixture(): RefundFixture {
 
 async function buildInto(own: RefundFixture): Promise<() => Promise<void>> {
   const database = await createTestDatabase();
+  await returnFeesOnRefund(database);
   const { db } = database;
   const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
   const checkRefund = createCheckRefund(fixture);

@@ -6,7 +6,7 @@ import { createRefund } from '../../../src/payments/refunds/create.ts';
 import { REFUND_CHECKS } from '../../../src/payments/refunds/monitoring.ts';
 import { createCheckRefund } from '../../../src/payments/refunds/sync.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, returnFeesOnRefund, type TestDatabase } from '../../support/database.ts';
 import { expectLedgerHolds } from '../../support/ledger.ts';
 import { returned } from './fixture.ts';
 
@@ -37,6 +37,7 @@ let database: TestDatabase;
 /** A payment with a refund that is paid, and one that is open. */
 beforeAll(async () => {
   sound = await createTestDatabase();
+  await returnFeesOnRefund(sound);
   const fixture = buildFixture(sound.db);
   const scope = await buildMerchant(sound.db);
   const { sessionId, transactionId } = await buildSession(fixture, scope, { amountSantim: 200_00n });
