@@ -57,7 +57,7 @@ export type ModelRefund = {
   feeBack: { fee: Santim; tax: Santim };
   status: 'PENDING' | 'SUCCESS' | 'FAILED';
   sentAt: Date | null;
-  /** The provider has reported another amount, or a payment after the end. */
+  /** The provider has reported another amount, or a payment after the end, and operators have not found it to be wrong. */
   isReportedPaid: boolean;
 };
 
@@ -97,11 +97,15 @@ export const isRefundable = (payment: Payment): boolean =>
   isPaid(payment) && !payment.attempts.some(({ received, decided }) => received?.as === 'HELD' && decided === null);
 
 const refundsOf = ({ refunds }: Books, { transactionId }: Payment): ModelRefund[] =>
-  refunds.filter((one) => one.transactionId === transactionId && one.status !== 'FAILED');
+  refunds.filter((one) => one.transactionId === transactionId && (one.status !== 'FAILED' || one.isReportedPaid));
 const paidOf = (payment: Payment): Santim => payerOf(payment)?.received?.santim ?? 0n;
 
 export const leftOf = (payment: Payment, books: Books): Santim =>
   paidOf(payment) - sum(refundsOf(books, payment).map(({ amountSantim }) => amountSantim));
+
+/** Whether the refunds of its payment are more than was paid: none of them is sent. */
+export const isOverdrawn = ({ payments, ...books }: Books, { transactionId }: ModelRefund): boolean =>
+  payments.some((one) => one.transactionId === transactionId && leftOf(one, { payments, ...books }) < 0n);
 
 /** The share of fee and tax that a refund gives back: rounded half up for all refunds together. */
 export function feeBackOf(payment: Payment, books: Books, amountSantim: Santim): ModelRefund['feeBack'] {
@@ -119,6 +123,18 @@ export function feeBackOf(payment: Payment, books: Books, amountSantim: Santim):
       hundredths(fee, 1_500n),
       withFee.map(({ feeBack }) => feeBack.tax),
     ),
+  };
+}
+
+/** What a refund that is paid after it had failed still gives back: at most what the others have left of fee and tax. */
+export function lateFeeBackOf({ payments, refunds }: Books, one: ModelRefund): ModelRefund['feeBack'] {
+  const payment = payments.find(({ transactionId }) => transactionId === one.transactionId);
+  const others = refunds.filter((other) => other.transactionId === one.transactionId && other.status !== 'FAILED');
+  const fee = hundredths(payment ? paidOf(payment) : 0n, 250n);
+  const most = (wanted: Santim, left: Santim): Santim => (wanted < left ? wanted : left);
+  return {
+    fee: most(one.feeBack.fee, fee - sum(others.map(({ feeBack }) => feeBack.fee))),
+    tax: most(one.feeBack.tax, hundredths(fee, 1_500n) - sum(others.map(({ feeBack }) => feeBack.tax))),
   };
 }
 

@@ -7,7 +7,9 @@ import {
   costOf,
   expectedOf,
   feeBackOf,
+  isOverdrawn,
   isRefundable,
+  lateFeeBackOf,
   leftOf,
   type ModelRefund,
   type Payment,
@@ -109,7 +111,8 @@ function script(scenario: Scenario, one: ModelRefund, reply: RefundReply): void 
     if (isSending) {
       one.sentAt ??= clock();
       const isRightOrder = queried.refundId === one.id && queried.order?.amountSantim === one.amountSantim;
-      const isDue = one.status === 'PENDING' && !one.isReportedPaid && !scenario.isSuspended;
+      const isWanted = one.status === 'PENDING' && !one.isReportedPaid;
+      const isDue = isWanted && !scenario.isSuspended && !isOverdrawn(scenario.books, one);
       if (!isRightOrder || !isDue) scenario.violations.push(`${one.id} was sent as ${queried.refundId}`);
     }
     const outcome = outcomeOf(isSending && reply === 'not-found' ? 'unknown' : reply, one);
@@ -123,7 +126,7 @@ type Check = Extract<Step, { do: 'checkRefund' }>;
 function check(scenario: Scenario, one: ModelRefund, { reply, proof }: Check): PlannedCall {
   const isQueryable = one.status === 'PENDING' || (proof && one.status === 'FAILED');
   return {
-    mustChange: isQueryable && (one.sentAt !== null || !scenario.isSuspended),
+    mustChange: isQueryable && (one.sentAt !== null || !(scenario.isSuspended || isOverdrawn(scenario.books, one))),
     // "Not found" leads to another submission.
     mayRepeat: reply === 'not-found',
     call: async () => {
@@ -144,8 +147,10 @@ function resolve(scenario: Scenario, one: ModelRefund, outcome: 'COMPLETED' | 'F
   const at = fixture.clock();
   const isOpen = one.status === 'PENDING' && one.sentAt !== null;
   const isEarly = outcome === 'FAILED' && at.getTime() - (one.sentAt ?? at).getTime() < 3_600_000;
-  const isContradicted = one.status === 'FAILED' && one.isReportedPaid && outcome === 'COMPLETED';
-  const lacks = isContradicted && costOf(one) > expectedOf(books).available;
+  const isContradicted = one.status === 'FAILED' && one.isReportedPaid;
+  const isLate = isContradicted && outcome === 'COMPLETED';
+  const feeBack = isLate ? lateFeeBackOf(books, one) : one.feeBack;
+  const lacks = isLate && costOf({ ...one, feeBack }) > expectedOf(books).available;
   return {
     mustChange: (isOpen && !isEarly) || (isContradicted && !lacks) ? null : false,
     call: () =>
@@ -153,6 +158,9 @@ function resolve(scenario: Scenario, one: ModelRefund, outcome: 'COMPLETED' | 'F
         const found = { outcome, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
         return (await resolveRefund(tx, one.id, { ...found, operatorId: 'opr_1', at })).isNew;
       }),
-    record: () => void (one.status = outcome === 'COMPLETED' ? 'SUCCESS' : 'FAILED'),
+    record: () => {
+      Object.assign(one, { feeBack, status: outcome === 'COMPLETED' ? 'SUCCESS' : 'FAILED' });
+      if (outcome === 'FAILED') one.isReportedPaid = false;
+    },
   };
 }

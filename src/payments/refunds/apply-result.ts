@@ -14,7 +14,8 @@ type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
 
 /**
  * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, changes no
- * status: a PENDING refund becomes UNKNOWN, a FAILED one stays so, and both wait for operators (resolve.ts).
+ * status: a PENDING refund becomes UNKNOWN, a FAILED one stays so, and both wait for operators (resolve.ts). Of a check that
+ * has lost its lease to another one only reports of a payment count: what it was declined, the other one may have sent again.
  * @returns the row afterwards.
  */
 export async function applyRefundResult(
@@ -26,18 +27,22 @@ export async function applyRefundResult(
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock(), ...referencesOf(outcome) };
   return deps.runInTransaction(async (tx) => {
     const before = await lockRefund(tx.trx, id);
+    const isNewest = before.leaseUntil?.getTime() === leaseUntil.getTime();
+    if (!isNewest && !isPaidReport(outcome)) return before;
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null)
       await record(tx, before, { kind: 'refund.submitted', at: before.submittedAt ?? at });
     const end = endOf(before, outcome);
     if (end) return transitionRefund(tx, before, { ...report, ...end, changes: { ...checked, ...end.changes } });
-    // A check that took the lease after it had expired has the newer report.
-    if (before.leaseUntil?.getTime() !== leaseUntil.getTime()) return before;
     const isContradiction = isPaidReport(outcome) && before.firstReportedPaidAt === null && before.status !== 'SUCCESS';
+    if (!isNewest && !isContradiction) return before;
     if (isContradiction) {
       deps.log.error({ refundId: id, outcome: outcome.kind, status: before.status }, CONTRADICTED);
     }
-    return recordReport(tx, before, { ...report, checked });
+    const firstReportedPaidAt = isContradiction ? at : before.firstReportedPaidAt;
+    // The lease of another check stays its own.
+    const leftUntil = isNewest ? null : before.leaseUntil;
+    return recordReport(tx, before, { ...report, changes: { ...checked, firstReportedPaidAt, leaseUntil: leftUntil } });
   });
 }
 
@@ -63,11 +68,9 @@ const isPaidReport = (outcome: RefundOutcome): outcome is Extract<RefundOutcome,
 async function recordReport(
   tx: UnitOfWork,
   row: RefundRow,
-  { outcome, at, checked }: Report & { checked: Partial<RefundRow> },
+  { outcome, at, changes }: Report & { changes: Partial<RefundRow> & Pick<RefundRow, 'firstReportedPaidAt'> },
 ): Promise<RefundRow> {
-  const firstReportedPaidAt =
-    row.firstReportedPaidAt ?? (isPaidReport(outcome) && row.status !== 'SUCCESS' ? at : null);
-  const isOpen = ['accepted', 'pending', 'not-found'].includes(outcome.kind) && firstReportedPaidAt === null;
+  const isOpen = ['accepted', 'pending', 'not-found'].includes(outcome.kind) && changes.firstReportedPaidAt === null;
   const stage = row.status === 'PENDING' ? (isOpen ? 'SUBMITTED' : 'UNKNOWN') : row.stage;
   if (outcome.kind !== row.lastOutcome) {
     const { providerCode } = referencesOf(outcome);
@@ -79,7 +82,7 @@ async function recordReport(
     await record(tx, row, { kind: 'refund.responded', at, detail });
   }
   const version = row.version + (stage === row.stage ? 0 : 1);
-  return updateRefund(tx.trx, row, { ...checked, stage, firstReportedPaidAt, version, leaseUntil: null });
+  return updateRefund(tx.trx, row, { ...changes, stage, version });
 }
 
 async function record(

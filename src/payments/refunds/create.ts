@@ -20,7 +20,14 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import type { AttemptRow, TransactionRow } from '../queries.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
-import { findByReference, isFeeReturnable, listRefundsOf, toPayout, type RefundRow } from './queries.ts';
+import {
+  findByReference,
+  isContradicted,
+  isFeeReturnable,
+  listRefundsOf,
+  toPayout,
+  type RefundRow,
+} from './queries.ts';
 import { CONFIRMATION_MS } from './states.ts';
 import { refundWorkflow } from './workflow.ts';
 
@@ -119,7 +126,8 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
     throw invalidState('Money of this transaction is held: it can be refunded once operators have decided about it.');
   }
   const paidSantim = receivedSantim ?? payment.amountSantim;
-  const counted = refunds.filter((one) => one.status !== 'FAILED');
+  // One that is reported as paid after it had failed may have paid its part: it is free once operators have decided so.
+  const counted = refunds.filter((one) => one.status !== 'FAILED' || isContradicted(one));
   const sum = (some: readonly RefundRow[], name: 'amountSantim' | 'feeSantim' | 'feeTaxSantim'): Santim =>
     some.reduce((total, one) => total + one[name], 0n);
   const usedSantim = sum(counted, 'amountSantim');

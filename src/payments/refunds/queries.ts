@@ -143,6 +143,14 @@ export async function isFeeReturnable(
   return (await readEffectiveRule(db, { merchantId, channel, direction: 'PAY_IN', at: completedAt })).returnedOnRefund;
 }
 
+/** Whether a refund that had failed is reported as paid, and operators have not decided about it. */
+export function isContradicted({ status, firstReportedPaidAt }: RefundRow): boolean {
+  return status === 'FAILED' && firstReportedPaidAt !== null;
+}
+
+/** In SQL: whether a refund `r` uses its part of the payment. A failed one that is reported as paid may have. */
+export const IS_COUNTED = `(r.status <> 'FAILED' OR r.first_reported_paid_at IS NOT NULL)`;
+
 /** The refund that the ledger posts. */
 export function toPayout(row: RefundRow): Payout {
   return { ...row, type: 'refund' };

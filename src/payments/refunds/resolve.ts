@@ -1,10 +1,11 @@
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
-import { first } from '../../lib/db.ts';
+import { first, type Trx } from '../../lib/db.ts';
 import { invalid, invalidState } from '../../lib/errors.ts';
 import { lock } from '../../lib/lock.ts';
+import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { lockRefund, stateOf, type RefundRow } from './queries.ts';
+import { isContradicted, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
@@ -23,13 +24,10 @@ export function isResolvable(row: RefundRow, at: Date): boolean {
   return row.stage === 'UNKNOWN' || isSlow || isContradicted(row);
 }
 
-const isContradicted = ({ status, firstReportedPaidAt }: RefundRow): boolean =>
-  status === 'FAILED' && firstReportedPaidAt !== null;
-
 /**
  * Resolves a refund whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that had failed and that
- * its provider reports as paid: COMPLETED takes its money from the balance again. A provider reference pays one refund only,
- * and no money is returned within an hour. Idempotent. Throws NOT_FOUND, INVALID_STATE, INSUFFICIENT_BALANCE.
+ * its provider reports as paid: COMPLETED takes its money from the balance again, FAILED leaves it as it is. A provider
+ * reference pays one refund only, and no money is returned within an hour. Idempotent. Throws NOT_FOUND, INVALID_STATE, INSUFFICIENT_BALANCE.
  */
 export async function resolveRefund(
   tx: UnitOfWork,
@@ -41,7 +39,7 @@ export async function resolveRefund(
   const isPaid = outcome === 'COMPLETED';
   const isRepeat = isPaid
     ? row.status === 'SUCCESS' && row.providerReference === providerReference
-    : row.status === 'FAILED' && !isContradicted(row) && row.failure?.message === reason;
+    : row.status === 'FAILED' && !isContradicted(row) && (await wasResolved(tx.trx, row, resolution));
   if (isRepeat) return { row, isNew: false };
   ensureResolvable(row, outcome, at);
   if (isPaid) await requireUnused(tx, row, providerReference);
@@ -50,17 +48,33 @@ export async function resolveRefund(
   await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: requestedBy });
   await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: confirmedBy, done: 'confirmed' });
   const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
-  const changes = isPaid ? { providerReference } : { failure };
+  const changes = isPaid ? { providerReference } : { failure, firstReportedPaidAt: null };
   const entry = { kind: 'refund.resolved', detail: { outcome, providerReference, reason } } as const;
+  // It had ended as the operator has found: nothing is posted.
+  if (!isPaid && row.status === 'FAILED') {
+    const detail = { refundId, amountSantim: Number(row.amountSantim), ...entry.detail };
+    await recordTimeline(tx.trx, row.transactionId, { ...entry, detail, at });
+    const decided = { firstReportedPaidAt: null, version: row.version + 1 };
+    return { row: await updateRefund(tx.trx, row, decided), isNew: true };
+  }
   return {
     row: await transitionRefund(tx, row, { to: isPaid ? 'SUCCESS' : 'FAILED', changes, entry, at }),
     isNew: true,
   };
 }
 
+/** Whether the latest resolution of the refund is this one. */
+async function wasResolved(trx: Trx, { id, transactionId }: RefundRow, resolution: Resolution): Promise<boolean> {
+  const sql = `SELECT detail @> CAST(:resolution AS jsonb) AS is_same FROM timeline
+    WHERE resource_id = :transactionId AND kind = 'refund.resolved' AND detail ->> 'refundId' = :id ORDER BY id DESC LIMIT 1`;
+  const { outcome, providerReference, reason } = resolution;
+  const values = { id, transactionId, resolution: JSON.stringify({ outcome, providerReference, reason }) };
+  return (await first<{ isSame: boolean }>(trx, sql, values))?.isSame ?? false;
+}
+
 function ensureResolvable(row: RefundRow, outcome: Resolution['outcome'], at: Date): void {
-  if (!isResolvable(row, at) || (outcome === 'FAILED' && row.status === 'FAILED')) {
-    const allowed = 'UNKNOWN, SUBMITTED for a day, or FAILED and reported as paid (COMPLETED)';
+  if (!isResolvable(row, at)) {
+    const allowed = 'UNKNOWN, SUBMITTED for a day, or FAILED and reported as paid';
     throw invalidState(`This refund is ${stateOf(row)}: it can be resolved only while ${allowed}.`);
   }
   // The query under way may send it again.
@@ -68,7 +82,7 @@ function ensureResolvable(row: RefundRow, outcome: Resolution['outcome'], at: Da
     throw invalidState('Its provider is being queried at this moment: try again in ten seconds.');
   }
   const from = new Date((row.submittedAt ?? at).getTime() + HOUR_MS);
-  if (outcome === 'FAILED' && at < from) {
+  if (outcome === 'FAILED' && row.status === 'PENDING' && at < from) {
     throw invalidState(
       `The provider may still report another outcome: FAILED is accepted from ${from.toISOString()} on.`,
     );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../../lib/clock.ts';
-import { first, rows, type Queryable } from '../../lib/db.ts';
+import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../../providers/callbacks.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../providers/provider.ts';
 import { applyRefundResult, type LeasedRefund } from './apply-result.ts';
 import { confirmableUntil } from './confirm.ts';
-import { lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
+import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund } from './transition.ts';
 
 export type CheckRefundDeps = {
@@ -75,7 +75,7 @@ type Claimed = LeasedRefund & { isFirst: boolean; mayBeSent: boolean };
 
 /**
  * Takes the lease. From then on the refund counts as sent, even if this process dies, so that its money is not released. A
- * refund of a suspended merchant is not sent.
+ * refund of a suspended merchant is not sent, nor one whose part of the payment another one may have paid (resolve.ts).
  */
 async function claim(
   { runInTransaction, clock }: CheckRefundDeps,
@@ -84,7 +84,7 @@ async function claim(
 ): Promise<{ row: RefundRow; claimed?: Claimed }> {
   return runInTransaction(async (tx) => {
     const row = await lockRefund(tx.trx, id);
-    const { status, stage, lastCheckedAt, merchantId } = row;
+    const { status, stage, lastCheckedAt } = row;
     if (stage === 'AWAITING_CONFIRMATION') return { row: await endUnconfirmed(tx, row, { at, notifyWorkflow }) };
     const isFirst = stage === 'CREATED';
     const isQueryable = status === 'PENDING' || (proof && status === 'FAILED' && row.submittedAt !== null);
@@ -92,10 +92,8 @@ async function claim(
       minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
     const isFree = row.leaseUntil === null || row.leaseUntil <= clock();
     if (!isQueryable || !isDue || !isFree) return { row };
-    const sql = 'SELECT status FROM merchant WHERE id = :merchantId';
-    const merchant = await first<{ status: string }>(tx.trx, sql, { merchantId });
     const isWanted = status === 'PENDING' && row.firstReportedPaidAt === null;
-    const mayBeSent = merchant?.status === 'ACTIVE' && !queryOnly && isWanted;
+    const mayBeSent = !queryOnly && isWanted && (await isSendable(tx.trx, row));
     if (isFirst && !mayBeSent) return { row };
     const leaseUntil = new Date(clock().getTime() + LEASE_MS);
     const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
@@ -103,6 +101,14 @@ async function claim(
     const leased = await updateRefund(tx.trx, row, changes);
     return { row: leased, claimed: { ...leased, leaseUntil, isFirst, mayBeSent } };
   });
+}
+
+/** Whether its merchant is active, and the refunds of its payment are not more than was paid. */
+async function isSendable(trx: Trx, { merchantId, transactionId }: RefundRow): Promise<boolean> {
+  const sql = `SELECT m.status = 'ACTIVE' AND coalesce(t.received_santim, t.amount_santim) >= (
+      SELECT sum(r.amount_santim) FROM refund r WHERE r.transaction_id = t.id AND ${IS_COUNTED}) AS is_sendable
+    FROM merchant m JOIN transaction t ON t.merchant_id = m.id WHERE m.id = :merchantId AND t.id = :transactionId`;
+  return (await first<{ isSendable: boolean }>(trx, sql, { merchantId, transactionId }))?.isSendable ?? false;
 }
 
 async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; notifyWorkflow: boolean }) {

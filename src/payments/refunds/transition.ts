@@ -1,6 +1,7 @@
 import { post } from '../../ledger/post.ts';
 import { latePayoutPosting, payoutPosting, releasePosting } from '../../ledger/postings.ts';
-import { rows } from '../../lib/db.ts';
+import { first, rows, type Trx } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { TimelineKind } from '../timeline.ts';
@@ -30,9 +31,12 @@ export async function transitionRefund(
 ): Promise<RefundRow> {
   const { id, status, transactionId, amountSantim } = before;
   if (!REFUND_TRANSITIONS[status].includes(to)) throw new Error(`refund ${id} is ${status}, not to be ${to}`);
-  const ended = { status: to, stage: 'COMPLETED', completedAt: at, leaseUntil: null } as const;
-  const row = await updateRefund(tx.trx, before, { failure: null, ...changes, ...ended, version: before.version + 1 });
   const isPaid = to === 'SUCCESS';
+  const isLate = status === 'FAILED';
+  const ended = { status: to, stage: 'COMPLETED', completedAt: at, leaseUntil: null } as const;
+  const fee = isLate ? await feeLeft(tx.trx, before) : {};
+  const version = before.version + 1;
+  const row = await updateRefund(tx.trx, before, { failure: null, ...changes, ...ended, ...fee, version });
   if (isPaid) {
     await rows(
       tx.trx,
@@ -49,8 +53,19 @@ export async function transitionRefund(
   await recordTimeline(tx.trx, transactionId, { at, kind, detail });
   await recordRefundEvent(tx, { row, event: isPaid ? 'refund.succeeded' : 'refund.failed', at });
   if (notifyWorkflow && status === 'PENDING') await tx.enqueue([refundChanged(id)]);
-  const posting = isPaid ? (status === 'FAILED' ? latePayoutPosting : payoutPosting) : releasePosting;
+  const posting = isPaid ? (isLate ? latePayoutPosting : payoutPosting) : releasePosting;
   const posted = await post(tx.trx, posting(toPayout(row)), at);
   if (posted !== 'posted') throw new Error(`refund ${id} is ${to} without its journal: ${posted}`);
   return row;
+}
+
+/** What a refund that is paid after it had failed still gives back of the fee: others may have given back its part since. */
+async function feeLeft(trx: Trx, row: RefundRow): Promise<Pick<RefundRow, 'feeSantim' | 'feeTaxSantim'>> {
+  // No other refund of the payment is requested meanwhile.
+  await rows(trx, 'SELECT FROM transaction WHERE id = :transactionId FOR UPDATE', row);
+  const left = (column: string): string => `greatest(r.${column}, -coalesce(t.${column}, 0) - coalesce((
+    SELECT sum(o.${column}) FROM refund o WHERE o.transaction_id = t.id AND o.status <> 'FAILED'), 0)::bigint) AS ${column}`;
+  const sql = `SELECT ${left('fee_santim')}, ${left('fee_tax_santim')}
+    FROM refund r JOIN transaction t ON t.id = r.transaction_id WHERE r.id = :id`;
+  return found(await first<Pick<RefundRow, 'feeSantim' | 'feeTaxSantim'>>(trx, sql, row), 'refund');
 }

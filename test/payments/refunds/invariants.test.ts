@@ -25,6 +25,7 @@ const CORRUPTIONS = [
   ["DELETE FROM refund WHERE status = 'PENDING'", 'each journal of a refund has a refund'],
   ['UPDATE transaction SET refunded_santim = refunded_santim + 1', REFUND_CHECKS.at(-1)!.description],
   ['UPDATE transaction SET fee_santim = 0', REFUND_CHECKS.at(-1)!.description],
+  ['UPDATE transaction SET amount_santim = 99_99, received_santim = NULL', REFUND_CHECKS.at(-1)!.description],
   [
     "UPDATE refund SET amount_santim = amount_santim + 1 WHERE status = 'PENDING'",
     'the reserved balance is the sum of open withdrawals, refunds and settlements',
