@@ -66,7 +66,7 @@ async function request(phone: string, amountSantim = 40_00n): Promise<{ id: stri
   const transactionId = await pay(phone);
   requests += 1;
   const wanted = { transactionId, reference: `R-${requests}`, amountSantim, returnFee: true, requestedBy: 'key_test' };
-  const { row } = await fixture.runInTransaction((tx) => createRefund({ tx, clock }, scope, wanted));
+  const { row } = await fixture.runInTransaction((tx) => createRefund({ ...money, tx }, scope, wanted));
   return { id: row.id, workflowId: refundWorkflowId(row.id) };
 }
 

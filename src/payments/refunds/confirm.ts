@@ -5,15 +5,12 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { findRefund, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
-import { CONFIRMATION_MS } from './states.ts';
+import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 import { refundChanged } from './workflow.ts';
 
 /** A decision of a merchant's user. `notices`: sentences that are added to the message of the response. */
 type Decision = { refundId: string; userId: string; at: Date; notices: string[] };
-
-/** When a refund that waits for its confirmation fails. */
-export const confirmableUntil = ({ requestedAt }: RefundRow): Date => new Date(requestedAt.getTime() + CONFIRMATION_MS);
 
 /**
  * The confirmation by a second person of the merchant: the refund is sent. Throws NOT_FOUND; INVALID_STATE unless it waits for

@@ -14,9 +14,12 @@ import { tooBig } from '../../lib/issues.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
+import { isConfigured } from '../../merchants/channels/channel.ts';
+import { channelRejected } from '../../merchants/channels/operations.ts';
 import { readSecondPersonFrom } from '../../merchants/operations.ts';
 import { notifyMembers } from '../../outbox/mail.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
+import type { FindProvider } from '../../providers/provider.ts';
 import type { AttemptRow, TransactionRow } from '../queries.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
@@ -28,7 +31,7 @@ import {
   toPayout,
   type RefundRow,
 } from './queries.ts';
-import { CONFIRMATION_MS } from './states.ts';
+import { confirmableUntil } from './states.ts';
 import { refundWorkflow } from './workflow.ts';
 
 export type NewRefund = Pick<RefundRow, 'transactionId' | 'reference' | 'returnFee' | 'requestedBy'> & {
@@ -37,15 +40,19 @@ export type NewRefund = Pick<RefundRow, 'transactionId' | 'reference' | 'returnF
   reason?: string | undefined;
 };
 
+/** So that the requests of one payment, each of which reads all of its refunds, stay short. */
+const REFUNDS_PER_PAYMENT_MAX = 100;
+
 type Created = { row: RefundRow; isNew: boolean };
 
 /**
  * Requests a refund of a part or all of what a payment has left: reserves its money and starts its workflow. Requests for one
  * payment run one after the other. Idempotent by reference, without an expiry: a repeat with the same body returns the same
- * refund (`isNew: false`). Throws NOT_FOUND, DUPLICATE_REFERENCE, INVALID_STATE, AMOUNT_ABOVE_MAXIMUM, INSUFFICIENT_BALANCE.
+ * refund (`isNew: false`). Throws NOT_FOUND, DUPLICATE_REFERENCE, INVALID_STATE, AMOUNT_ABOVE_MAXIMUM,
+ * CHANNEL_NOT_AVAILABLE without an account at the provider, INSUFFICIENT_BALANCE.
  */
 export async function createRefund(
-  { tx, clock }: { tx: UnitOfWork; clock: Clock },
+  { tx, clock, findProvider }: { tx: UnitOfWork; clock: Clock; findProvider: FindProvider },
   scope: MerchantScope,
   request: NewRefund,
 ): Promise<Created> {
@@ -55,17 +62,25 @@ export async function createRefund(
   const earlier = await findByReference(trx, scope, request.reference);
   if (earlier) return repeated(earlier, request);
   const { amountSantim, usedSantim, fee } = shareOf(payment, await listRefundsOf(trx, payment.id), request);
-  const paid = await readPaidAttempt(trx, payment.id);
   if (request.returnFee && !(await isFeeReturnable(trx, payment))) {
     const issue = "must be false: the merchant's fees for this payment are kept";
     throw invalid('returnFee', { issue, code: 'not_allowed' });
+  }
+  const { hasOwnAccount, ...paidBy } = await readPaidAttempt(trx, payment);
+  const provider = findProvider(paidBy.channel, scope.environment);
+  // While its provider does not respond, a refund is accepted and waits; without an account there it would wait for ever.
+  if (!isConfigured(provider, hasOwnAccount)) {
+    throw channelRejected(paidBy.channel, 'NOT_CONFIGURED', { field: 'transactionId' });
+  }
+  if (!provider?.capabilities.refunds) {
+    throw invalidState(`${paidBy.channel} makes no refunds: return the money in another way.`);
   }
   const from = await readSecondPersonFrom(trx, scope.merchantId);
   // With the refunds before it, so that parts of a payment do not need less than the whole.
   const needsSecondPerson = from !== null && usedSantim + amountSantim >= from;
   const row = await insertRefund(trx, {
     ...scopeOf(scope),
-    ...paid,
+    ...paidBy,
     id: newId('rfd', at.getTime()),
     transactionId: payment.id,
     reference: request.reference,
@@ -125,6 +140,10 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
   if (holdReason !== null) {
     throw invalidState('Money of this transaction is held: it can be refunded once operators have decided about it.');
   }
+  if (refunds.length >= REFUNDS_PER_PAYMENT_MAX) {
+    const most = `This transaction has ${refunds.length} refunds, as many as one may have, with those that have failed`;
+    throw invalidState(`${most}: ask our support to return what is left of it.`);
+  }
   const paidSantim = receivedSantim ?? payment.amountSantim;
   // One that is reported as paid after it had failed may have paid its part: it is free once operators have decided so.
   const counted = refunds.filter((one) => one.status !== 'FAILED' || isContradicted(one));
@@ -151,12 +170,13 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
   return { amountSantim: amount, usedSantim, fee };
 }
 
-/** The attempt by which a SUCCESS transaction was paid. */
-async function readPaidAttempt(trx: Trx, transactionId: string) {
-  const sql = `SELECT id AS attempt_id, channel, provider_account FROM payment_attempt
-    WHERE transaction_id = :transactionId AND status = 'SUCCEEDED'`;
+/** The attempt by which a SUCCESS transaction was paid, and whether the merchant has its own account at the provider. */
+async function readPaidAttempt(trx: Trx, payment: TransactionRow) {
+  const sql = `SELECT id AS attempt_id, channel, provider_account,
+      :environment = 'live' AND has_own_account(:merchantId, :environment, channel) AS has_own_account
+    FROM payment_attempt WHERE transaction_id = :id AND status = 'SUCCEEDED'`;
   type Paid = Pick<RefundRow, 'attemptId'> & Pick<AttemptRow, 'channel' | 'providerAccount'>;
-  return found(await first<Paid>(trx, sql, { transactionId }), 'paid attempt');
+  return found(await first<Paid & { hasOwnAccount: boolean }>(trx, sql, payment), 'paid attempt');
 }
 
 /** Undefined where a concurrent request for another payment has taken the reference. */
@@ -180,6 +200,6 @@ async function requestConfirmation(tx: UnitOfWork, row: RefundRow): Promise<void
     transactionId,
     reference,
     amount: formatBirr(row.amountSantim),
-    until: addisDay(new Date(row.requestedAt.getTime() + CONFIRMATION_MS)),
+    until: addisDay(confirmableUntil(row)),
   });
 }

@@ -39,7 +39,7 @@ export const STALLED_REFUNDS: WorkItemSource = {
   sql: `${items(
     `'REFUND_PENDING'`,
     SENT,
-    `CASE WHEN r.stage = 'CREATED' THEN 'Not sent yet'
+    `CASE WHEN r.stage = 'CREATED' THEN 'Not sent yet: operators may resolve it as failed'
           WHEN r.submitted_at < ${before('1 day')} THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
           ELSE 'Sent, and not paid yet' END`,
   )}

@@ -55,9 +55,9 @@ function resolveRoute(): Route {
   return operatorRoute('POST /api/ops/refunds/:refundId/resolve', {
     operationId: 'opsResolveRefund',
     cli: { name: 'refunds resolve', confirm: '/api/ops/refunds/{refundId}' },
-    summary: 'Resolve a refund whose outcome is unknown, or that had failed and is reported as paid',
+    summary: 'Resolve a refund that was not sent, whose outcome is unknown, or that had failed and is reported as paid',
     description:
-      'Check with the provider first. COMPLETED: the payer has the money; if it had failed, its money is debited again. FAILED: the payer has none of it, and it is available to the merchant. In live, the operator behind the request cannot resolve it.',
+      'Check with the provider first. COMPLETED: the payer has the money; if it had failed, its money is debited again. FAILED: the payer has none of it, and it is available to the merchant; one that was not sent can only be that. In live, the operator behind the request cannot resolve it.',
     action: 'refund.resolve',
     secondPerson: async ({ tx: { trx } }, { params }) =>
       (await readRefund(trx, params.refundId)).environment === 'live',

@@ -17,17 +17,18 @@ export type Resolution = {
   reason: string;
 };
 
-/** Whether operators may resolve a refund: its provider leaves the outcome open, or reports one paid that had failed. */
+/** Whether operators may resolve a refund: it was not sent, its provider leaves the outcome open, or contradicts its end. */
 export function isResolvable(row: RefundRow, at: Date): boolean {
   // A refund that its provider has called pending for a day is treated as unknown.
   const isSlow = row.stage === 'SUBMITTED' && at.getTime() - (row.submittedAt ?? at).getTime() >= DAY_MS;
-  return row.stage === 'UNKNOWN' || isSlow || isContradicted(row);
+  return row.stage === 'CREATED' || row.stage === 'UNKNOWN' || isSlow || isContradicted(row);
 }
 
 /**
  * Resolves a refund whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that had failed and that
- * its provider reports as paid: COMPLETED takes its money from the balance again, FAILED leaves it as it is. A provider
- * reference pays one refund only, and no money is returned within an hour. Idempotent. Throws NOT_FOUND, INVALID_STATE, INSUFFICIENT_BALANCE.
+ * its provider reports as paid: COMPLETED takes its money from the balance again, FAILED leaves it as it is. One that was not
+ * sent (CREATED), as without credentials, can only fail. A provider reference pays one refund only, and no money of one that
+ * was sent is returned within an hour. Idempotent. Throws NOT_FOUND, INVALID_STATE, INSUFFICIENT_BALANCE.
  */
 export async function resolveRefund(
   tx: UnitOfWork,
@@ -74,15 +75,19 @@ async function wasResolved(trx: Trx, { id, transactionId }: RefundRow, resolutio
 
 function ensureResolvable(row: RefundRow, outcome: Resolution['outcome'], at: Date): void {
   if (!isResolvable(row, at)) {
-    const allowed = 'UNKNOWN, SUBMITTED for a day, or FAILED and reported as paid';
+    const allowed = 'CREATED, UNKNOWN, SUBMITTED for a day, or FAILED and reported as paid';
     throw invalidState(`This refund is ${stateOf(row)}: it can be resolved only while ${allowed}.`);
+  }
+  if (row.stage === 'CREATED' && outcome === 'COMPLETED') {
+    throw invalidState('This refund was not sent to its provider: it can be resolved as FAILED only.');
   }
   // The query under way may send it again.
   if (row.leaseUntil !== null && row.leaseUntil > at) {
     throw invalidState('Its provider is being queried at this moment: try again in ten seconds.');
   }
-  const from = new Date((row.submittedAt ?? at).getTime() + HOUR_MS);
-  if (outcome === 'FAILED' && row.status === 'PENDING' && at < from) {
+  if (outcome !== 'FAILED' || row.status !== 'PENDING' || row.submittedAt === null) return;
+  const from = new Date(row.submittedAt.getTime() + HOUR_MS);
+  if (at < from) {
     throw invalidState(
       `The provider may still report another outcome: FAILED is accepted from ${from.toISOString()} on.`,
     );

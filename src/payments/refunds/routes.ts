@@ -7,6 +7,7 @@ import { toSantim } from '../../lib/money.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
+import type { FindProvider } from '../../providers/provider.ts';
 import { findTransaction } from '../queries.ts';
 import { createRefund } from './create.ts';
 import { findRefund, listRefunds, listRefundsOf } from './queries.ts';
@@ -14,10 +15,12 @@ import * as schema from './schema.ts';
 
 const READ = { tag: 'Refunds', auth: { by: 'key', scope: 'refunds:read' } } as const;
 
+type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
+
 /** Merchants' refunds: create, list, read. */
-export function refundRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
+export function refundRoutes({ db, clock, findProvider }: Deps): Route[] {
   return [
-    createRoute(clock),
+    createRoute({ clock, findProvider }),
     readRoute('GET /api/checkout/txns/:transactionId/refunds', {
       ...READ,
       operationId: 'listTransactionRefunds',
@@ -58,7 +61,7 @@ export function refundRoutes({ db, clock }: { db: Database; clock: Clock }): Rou
   ];
 }
 
-function createRoute(clock: Clock): Route {
+function createRoute({ clock, findProvider }: Omit<Deps, 'db'>): Route {
   return writeRoute('POST /api/checkout/txns/:transactionId/refunds', {
     tag: 'Refunds',
     auth: { by: 'key', scope: 'refunds:write' },
@@ -77,11 +80,17 @@ function createRoute(clock: Clock): Route {
     params: schema.RefundedParams,
     body: schema.NewRefund,
     responses: { 200: schema.Refund, 202: schema.Refund },
-    errors: ['DUPLICATE_REFERENCE', 'INVALID_STATE', 'AMOUNT_ABOVE_MAXIMUM', 'INSUFFICIENT_BALANCE'],
+    errors: [
+      'DUPLICATE_REFERENCE',
+      'INVALID_STATE',
+      'AMOUNT_ABOVE_MAXIMUM',
+      'CHANNEL_NOT_AVAILABLE',
+      'INSUFFICIENT_BALANCE',
+    ],
     handle: async ({ caller, tx, params, body: { amount, ...body } }) => {
       const amountSantim = amount === undefined ? amount : toSantim(amount);
       const request = { ...params, ...body, amountSantim, requestedBy: actorOf(caller) };
-      const { row, isNew } = await createRefund({ tx, clock }, scopeOf(caller), request);
+      const { row, isNew } = await createRefund({ tx, clock, findProvider }, scopeOf(caller), request);
       const data = schema.presentRefund(row);
       const { refundId: resourceId, transactionId, reference } = data;
       const audit = isNew ? { resourceId, after: { transactionId, reference, amount: data.amount } } : null;

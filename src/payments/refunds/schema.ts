@@ -128,7 +128,9 @@ export const RefundResolution = z.strictObject({
   providerReference: plainText(PROVIDER_REFERENCE_CHARACTERS_MAX)
     .trim()
     .min(1)
-    .describe("The provider's reference of the refund, or of its statement that there was none"),
+    .describe(
+      "The provider's reference of the refund, or of its statement that there was none; of one not sent, that of the case",
+    ),
   reason,
 });
 

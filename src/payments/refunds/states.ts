@@ -13,7 +13,7 @@ export type RefundStage = (typeof REFUND_STAGES)[number];
 /** The stages of a PENDING refund. Every other status has the stage COMPLETED. */
 export const REFUND_STAGE_TRANSITIONS: Readonly<Record<RefundStage, readonly RefundStage[]>> = {
   AWAITING_CONFIRMATION: ['CREATED', 'COMPLETED'],
-  CREATED: ['SUBMITTED'],
+  CREATED: ['SUBMITTED', 'COMPLETED'],
   SUBMITTED: ['CREATED', 'UNKNOWN', 'COMPLETED'],
   UNKNOWN: ['SUBMITTED', 'COMPLETED'],
   COMPLETED: [],
@@ -27,7 +27,11 @@ export const REFUND_TRANSITIONS: Readonly<Record<RefundStatus, readonly RefundSt
 };
 
 /** How long a second person may take to confirm a refund, from its request on. It fails afterwards. */
-export const CONFIRMATION_MS = 7 * 24 * 60 * 60_000;
+const CONFIRMATION_MS = 7 * 24 * 60 * 60_000;
+
+/** When a refund that waits for its confirmation fails. */
+export const confirmableUntil = ({ requestedAt }: { requestedAt: Date }): Date =>
+  new Date(requestedAt.getTime() + CONFIRMATION_MS);
 
 /** What an operator has found out at the provider: the payer has the money, or has none of it. */
 export const REFUND_RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;

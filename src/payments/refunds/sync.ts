@@ -16,8 +16,8 @@ import {
   type RefundOutcome,
 } from '../../providers/provider.ts';
 import { applyRefundResult, type LeasedRefund } from './apply-result.ts';
-import { confirmableUntil } from './confirm.ts';
 import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
+import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
 export type CheckRefundDeps = {
@@ -177,13 +177,19 @@ export function isRefundConclusive({ row, queried, outcome }: CheckedRefund): bo
   return row.status === 'SUCCESS' || row.submittedAt === null || (queried && outcome !== 'unknown');
 }
 
-/** Checks refunds again that had a verified callback in the last 24 h and are PENDING, or had failed before it. */
+/** For so long a provider's queries may lag behind its callbacks, as of withdrawals. */
+const QUERY_LAG = "interval '20 minutes'";
+
+/**
+ * Checks refunds again that had a verified callback in the last 24 h and are PENDING, or had failed before it and were not
+ * queried well after it: they may have been paid after all.
+ */
 export async function recheckRefundsAfterCallbacks(
   { db, clock, checkRefund }: { db: Queryable; clock: Clock; checkRefund: CheckRefund },
   limit: number,
 ): Promise<number> {
   const where = `o.status = 'PENDING' OR (o.status = 'FAILED' AND callback.received_at > o.completed_at
-    AND coalesce(o.last_checked_at, o.completed_at) < callback.received_at)`;
+    AND (o.last_outcome = 'unknown' OR coalesce(o.last_checked_at, o.completed_at) < callback.received_at + ${QUERY_LAG}))`;
   const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
   const check = async (id: string) => checkRefund(id, options);
   return recheckOrders(db, { table: 'refund', idColumn: 'refund_id', where, now: clock(), limit, check });

@@ -1,5 +1,6 @@
 import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.ts';
-import { createCheckRefund } from '../../../src/payments/refunds/sync.ts';
+import { rows } from '../../../src/lib/db.ts';
+import { createCheckRefund, recheckRefundsAfterCallbacks } from '../../../src/payments/refunds/sync.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
 
@@ -116,4 +117,21 @@ describe('a check whose lease was taken by another one', () => {
     expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
     expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
   });
+});
+
+test('a verified callback after a decline is rechecked every two minutes for twenty minutes, then no more', async () => {
+  const id = await declined();
+  const at = new Date(fixture.clock().getTime() + 1_000);
+  await rows(
+    fixture.db,
+    `INSERT INTO provider_callback (refund_id, channel, body, verified, created_at)
+     VALUES (:id, 'TELEBIRR', 'a callback', true, :at)`,
+    { id, at },
+  );
+  let queried = 0;
+  for (let minutes = 0; minutes < 60; minutes += 2) {
+    fixture.pass(2 * 60_000);
+    queried += await recheckRefundsAfterCallbacks(fixture, 10);
+  }
+  expect(queried).toBe(11);
 });

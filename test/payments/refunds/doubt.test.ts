@@ -52,7 +52,7 @@ describe('a refund whose outcome is unknown', () => {
 
   test('it is not resolved while its provider still has it, or is being queried', async () => {
     const id = await fixture.requested({ amount: 50 });
-    await expect(fixture.resolve(id, COMPLETED)).rejects.toMatchObject(refused);
+    await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow('was not sent');
     await fixture.report(id, TAKEN);
     await expect(fixture.resolve(id, COMPLETED)).rejects.toMatchObject(refused);
     fixture.pass(DAY_MS + 60_000);
@@ -75,6 +75,20 @@ describe('a refund whose outcome is unknown', () => {
     await fixture.report(id, returned(50_00n));
     expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS' });
   });
+});
+
+test('a refund that was not sent is resolved as failed: its money is available again, and it is not sent', async () => {
+  const id = await fixture.requested({ amount: 50 });
+  await fixture.report(id, { kind: 'unknown', reason: 'not-configured', message: 'no credentials' });
+  fixture.pass(6 * 60_000);
+  expect(await queue(STALLED_ITEMS)).toEqual([`REFUND_PENDING ${id}`]);
+  await fixture.resolve(id, FAILED);
+  expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
+  expect(await fixture.balance()).toEqual([194_25n, 0n]);
+  expect(fixture.enqueued.at(-1)).toMatchObject({ kind: 'signal', workflowId: `refund-${id}` });
+  fixture.provider.refundQueries.length = 0;
+  await fixture.report(id, returned(50_00n));
+  expect(fixture.provider.refundQueries).toEqual([]);
 });
 
 describe('a refund that had failed and is reported as paid', () => {

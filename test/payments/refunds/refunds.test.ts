@@ -104,6 +104,27 @@ describe('requesting a refund', () => {
   });
 });
 
+test('a channel without an account at its provider refunds nothing', async () => {
+  const { scope, transactionId } = fixture;
+  const wanted = { transactionId, reference: 'R-NONE', returnFee: false, requestedBy: 'key_test' };
+  const deps = { ...fixture, findProvider: () => null };
+  const refund = fixture.runInTransaction((tx) => createRefund({ ...deps, tx }, scope, wanted));
+  await expect(refund).rejects.toMatchObject({ code: 'CHANNEL_NOT_AVAILABLE' });
+  expect(await fixture.balance()).toEqual([194_25n, 0n]);
+});
+
+test('a transaction has at most 100 refunds', async () => {
+  const { scope, transactionId } = fixture;
+  const wanted = { transactionId, amountSantim: 1n, returnFee: false, requestedBy: 'key_test' };
+  await fixture.runInTransaction(async (tx) => {
+    for (let made = 0; made < 100; made += 1) {
+      await createRefund({ ...fixture, tx }, scope, { ...wanted, reference: `MANY-${made}` });
+    }
+  });
+  const { status, body } = await fixture.request({ amount: 1 });
+  expect([status, body.message]).toEqual([409, expect.stringContaining('has 100 refunds')]);
+});
+
 describe('idempotency', () => {
   test('a repeated reference with the same body returns the same refund, also when nothing would be left', async () => {
     const body = { reference: 'AGAIN-1', returnFee: true };
