@@ -1,5 +1,6 @@
 import type { FeeDirection } from '../../src/ledger/fees.ts';
 import type { AttemptStatus } from '../../src/payments/states.ts';
+import type { StatementRow } from '../../src/providers/provider.ts';
 import { catalogue } from '../ui/language.ts';
 import type { BankFileReport, Credentials, Holiday, MerchantKey, Receipt, TransactionDetail } from './routes.ts';
 
@@ -64,10 +65,11 @@ export const RECEIPT_OUTCOMES: Record<NonNullable<Receipt['outcome']>, string> =
 });
 
 /** What a line of a provider's statement is. */
-const ORDER_TYPES = catalogue({
+const ORDER_TYPES: Record<StatementRow['type'], string> = catalogue({
   payment: ['Payment', 'ክፍያ'],
   payout: ['Payout', 'ወጪ'],
   payoutReversal: ['Reversal of a payout', 'የወጪ ተመላሽ'],
+  refund: ['Refund', 'ተመላሽ ክፍያ'],
 });
 
 export const CHECKS: Record<NonNullable<Credentials['checkOutcome']>, string> = catalogue({

@@ -34,6 +34,8 @@ export const text = catalogue({
   outcome: ['Outcome', 'ውጤት'],
   completed: ['Paid: the beneficiary has the money', 'ተከፍሏል፦ ገንዘቡ ለተቀባዩ ደርሷል'],
   failed: ['Not paid: the beneficiary has nothing', 'አልተከፈለም፦ ለተቀባዩ ምንም አልደረሰም'],
+  refunded: ['Refunded: the payer has the money', 'ተመልሷል፦ ገንዘቡ ለከፋዩ ደርሷል'],
+  notRefunded: ['Not refunded: the payer has none of it', 'አልተመለሰም፦ ለከፋዩ ምንም አልደረሰም'],
   providerReference: ['Reference of the provider', 'የአቅራቢው ማጣቀሻ'],
   paidAmount: ['Paid amount, if it is another one (ETB)', 'የተከፈለ መጠን፣ ሌላ ከሆነ (ETB)'],
   sent: ['Mark as sent', 'ተልኳል ብለው ምልክት ያድርጉ'],

@@ -1,3 +1,4 @@
+import { REFUND_RESOLUTIONS } from '../../src/payments/refunds/states.ts';
 import { RESOLUTIONS } from '../../src/withdrawals/states.ts';
 import { CHANNEL_VALUES } from '../ui/channel-text.ts';
 import { ADMINISTRATION } from './administration.ts';
@@ -28,6 +29,10 @@ export type Spec = {
 };
 
 const OUTCOMES: Values = RESOLUTIONS.map((one) => [one, { COMPLETED: text.completed, FAILED: text.failed }[one]]);
+const REFUND_OUTCOMES: Values = REFUND_RESOLUTIONS.map((one) => [
+  one,
+  { COMPLETED: text.refunded, FAILED: text.notRefunded }[one],
+]);
 const bankReference = { name: 'bankReference', label: text.bankReference, kind: 'text' } as const;
 const REQUIRED = { isRequired: true } as const;
 const APPROVE = { label: text.approve, kind: 'primary', reason: 'optional' } as const;
@@ -69,7 +74,7 @@ const COMMANDS = {
     help: text.resolveHelp,
     kind: 'primary',
     fields: [
-      { name: 'outcome', label: text.outcome, kind: 'choice', values: OUTCOMES, ...REQUIRED },
+      { name: 'outcome', label: text.outcome, kind: 'choice', values: REFUND_OUTCOMES, ...REQUIRED },
       { name: 'providerReference', label: text.providerReference, kind: 'text', ...REQUIRED },
     ],
     reason: 'required',

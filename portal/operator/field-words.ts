@@ -4,6 +4,7 @@ import { birr, formatCount, formatDay, formatInstant } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
 import { DOCUMENT_LABELS, FIELD_LABELS, KYC_STATES } from '../ui/kyc-text.ts';
 import { catalogue } from '../ui/language.ts';
+import { STATES as REFUND_STATES } from '../ui/refund-state.tsx';
 import { ROLES } from '../ui/role-text.ts';
 import { STATES as SETTLEMENT_STATES } from '../ui/settlement-state.tsx';
 import { providerFailure, STATES as TRANSACTION_STATES } from '../ui/transaction-state.tsx';
@@ -39,6 +40,8 @@ const FIELDS = catalogue({
   nameAm: ['Name in Amharic', 'ስም በአማርኛ'],
   email: ['E-mail', 'ኢሜይል'],
   amount: ['Amount', 'መጠን'],
+  amountSantim: ['Amount', 'መጠን'],
+  reportedSantim: ['Reported', 'አቅራቢው የነገረው'],
   paidAmount: ['Paid', 'የተከፈለ'],
   received: ['Received', 'የተቀበሉት'],
   receivedSantim: ['Received', 'የተቀበሉት'],
@@ -98,6 +101,8 @@ const FIELDS = catalogue({
   matched: ['Deliveries', 'መላኪያዎች'],
   transactionId: ['Transaction', 'ግብይት'],
   withdrawalId: ['Withdrawal', 'ወጪ'],
+  refundId: ['Refund', 'ተመላሽ ክፍያ'],
+  awaitsConfirmation: ['Waits for a second person', 'ሁለተኛ ሰው ይጠብቃል'],
   orderId: ['Order', 'ትዕዛዝ'],
   event: ['Event', 'ክስተት'],
   eventId: ['Event id', 'የክስተት መለያ'],
@@ -168,6 +173,7 @@ const VALUES: Readonly<Record<string, Words>> = {
 /** The words for the states of a resource. */
 const STATES: Partial<Record<AuditEntry['resourceType'], Words>> = {
   transaction: TRANSACTION_STATES,
+  refund: REFUND_STATES,
   withdrawal: WITHDRAWAL_STATES,
   settlement: SETTLEMENT_STATES,
   delivery: DELIVERY_TEXTS,

@@ -48,6 +48,7 @@ export function TemporalLink({ url }: { url: string | null | undefined }) {
 /** The resources with a page, by the beginning of their ids. */
 const KINDS: Readonly<Record<string, ViewKind>> = {
   txn: 'transaction',
+  rfd: 'refund',
   wd: 'withdrawal',
   stl: 'settlement',
   mrc: 'merchant',

@@ -1,3 +1,4 @@
+import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -6,8 +7,9 @@ import { catalogue } from '../../ui/language.ts';
 import { RefundFailure, RefundState } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KINDS } from '../../ui/transaction-state.tsx';
+import { outcomeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
-import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment } from '../parts.tsx';
+import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment, Resource } from '../parts.tsx';
 import { useRead, type RefundDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 
@@ -46,8 +48,10 @@ function RefundDetail({ refund }: { refund: Detail }) {
       <Facts
         rows={{
           [shared.merchant]: <MerchantLine of={refund} />,
-          [text.transactionId]: <Code value={refund.transactionId} name={text.transactionId} />,
-          [shared.channel]: refund.channel,
+          [text.transactionId]: (
+            <Resource id={refund.transactionId} label={text.transactionId} of={refund.environment} />
+          ),
+          [shared.channel]: channelName(refund.channel),
           [text.totalDebit]: birr(refund.totalDebit),
           [text.feeReturned]: feeReturned > 0 && birr(feeReturned + feeTaxReturned),
           [shared.requestedBy]: (
@@ -59,7 +63,7 @@ function RefundDetail({ refund }: { refund: Detail }) {
           [shared.reason]: refund.reason,
           [shared.requestedAt]: <Time at={refund.requestedAt} seconds />,
           [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
-          [text.lastOutcome]: refund.lastOutcome,
+          [text.lastOutcome]: refund.lastOutcome && outcomeText(refund.lastOutcome),
           [shared.providerReference]: providerReference && (
             <Code value={providerReference} name={shared.providerReference} />
           ),
