@@ -1,6 +1,7 @@
 import { Changes } from '../ui/changes.tsx';
 import { fieldLabel, fieldText, ruleName } from './field-words.ts';
 import type { AuditEntry } from './routes.ts';
+import { text } from './text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Rule = Fields & { direction: string; channel: string | null };
@@ -24,7 +25,7 @@ const different = (fields: Fields | null, other: Fields | null): Fields | null =
 function labelOf(name: string): string | undefined {
   const [, rule, field = name] = OF_RULE.exec(name) ?? [];
   const label = fieldLabel(field);
-  return rule === undefined || label === undefined ? label : `${rule}: ${label}`;
+  return rule === undefined || label === undefined ? label : text.about(rule, label);
 }
 
 type Props = Pick<AuditEntry, 'before' | 'after'> & { of: AuditEntry['resourceType'] };

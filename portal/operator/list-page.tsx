@@ -8,8 +8,8 @@ import { ViewDrawer, type ViewKind } from './views.tsx';
 type List<Row> = Pick<ComponentProps<typeof Listing<Row>>, 'columns' | 'idOf' | 'empty'> & {
   title: string;
   filters: readonly Filter[];
-  /** Reads its rows by the API's parameters. */
-  useRows: (query: FilterState['query']) => ComponentProps<typeof Listing<Row>>['query'];
+  /** Reads its rows by the API's parameters, unless it is not enabled. */
+  useRows: (query: FilterState['query'], options: { enabled: boolean }) => ComponentProps<typeof Listing<Row>>['query'];
   /** What its rows open as. */
   view: ViewKind;
   actions?: (state: FilterState) => ReactNode;
@@ -25,7 +25,7 @@ export const listPage = <Row,>({ title, filters, useRows, view, actions, ...list
           {...list}
           label={title}
           state={state}
-          query={useRows(state.query)}
+          query={useRows(state.query, { enabled: !state.wrongDays })}
           drawer={({ id, close }) => <ViewDrawer kind={view} id={id} onClose={close} />}
         />
       </Page>

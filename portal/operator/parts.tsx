@@ -210,7 +210,7 @@ export function Decisions({ decisions }: { decisions: readonly AuditEntry[] }) {
         items={decisions.map(({ auditId, at, action, operatorName, reason }) => ({
           id: auditId,
           at,
-          title: `${ACTIONS[action]}: ${operatorName}`,
+          title: text.about(ACTIONS[action], operatorName),
           tone: 'quiet',
           detail: reason,
         }))}

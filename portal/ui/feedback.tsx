@@ -32,12 +32,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** What a failed call means, in a sentence of the page's language, with the fields that were wrong. */
+/** What a failed call means, in a sentence of the page's language. The names of its fields are in English only. */
 export function failureText(error: unknown): string {
   if (!(error instanceof CallFailure)) return text.failed;
   if (error.code === 'NETWORK') return text.noConnection;
   if (language === 'en') return error.message === '' ? text.failed : error.message;
-  const issues = error.details.map((one) => `${one.field}፦ ${meaningOf(one).text}`);
+  const issues = new Set(error.details.map((one) => meaningOf(one).text));
   return [amharicOf(error.code) ?? text.failed, ...issues].join(' ');
 }
 
@@ -68,7 +68,7 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
             </p>
             {requestId && (
               <p className="text-xs">
-                {text.requestId}: <code className="font-mono">{requestId}</code>
+                {text.requestId} <code className="font-mono">{requestId}</code>
               </p>
             )}
             {error instanceof CallFailure && <InEnglish text={error.message} />}

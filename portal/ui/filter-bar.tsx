@@ -3,12 +3,13 @@ import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'r
 
 import { isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
-import { useToday } from './days.ts';
+import { useToday, type Days } from './days.ts';
 import { TextField } from './field.tsx';
 import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from './filters.tsx';
 import { SearchField } from './search-box.tsx';
 import { listOf, type Search } from './search-params.ts';
 import { text } from './text.ts';
+import { wrongDaysOf } from './wrong-days.tsx';
 
 /** The values to choose from; one without a caption is its own. */
 export type Values = readonly (string | readonly [value: string, caption: string])[];
@@ -40,6 +41,8 @@ export type FilterState = {
   /** The values of the filters and the page, for the API. */
   query: Readonly<Record<string, string | number | undefined>>;
   limit: number;
+  /** The chosen days, which the API does not take: nothing is read for them. */
+  wrongDays: Days | null;
   /** The id of the open row. */
   open: string | undefined;
   isFiltered: boolean;
@@ -88,6 +91,7 @@ export function useFilters(filters: readonly Filter[]): FilterState {
     chosen,
     query: { ...chosen, page, limit },
     limit,
+    wrongDays: wrongDaysOf(chosen),
     open,
     isFiltered: names.some((name) => chosen[name] !== undefined),
     go,

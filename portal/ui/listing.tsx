@@ -10,7 +10,7 @@ import { Pager } from './pager.tsx';
 import { stringifySearch } from './search-params.ts';
 import { NewRows, useSteadyList, type ListQuery } from './steady-list.tsx';
 import { text } from './text.ts';
-import { WrongDays, wrongDaysOf } from './wrong-days.tsx';
+import { WrongDays } from './wrong-days.tsx';
 
 type ListProps<Row> = ComponentProps<typeof List<Row>>;
 type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
@@ -35,8 +35,7 @@ type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
  */
 export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...props }: Props<Row>) {
   const { pathname } = useLocation();
-  const { search, open, close, go, change } = state;
-  const wrong = wrongDaysOf(state.chosen);
+  const { search, wrongDays, open, close, go, change } = state;
   const { label, columns, idOf, sort, values, whyNot, children } = props;
   const { list, news } = useSteadyList(query, { key: stringifySearch({ ...search, open: undefined }), idOf });
   const isHidden = state.isFiltered && emptyHelp === undefined;
@@ -54,8 +53,8 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...
           </FilterBar>
         )}
         <NewRows news={news} />
-        {wrong ? (
-          <WrongDays days={wrong} change={change} />
+        {wrongDays ? (
+          <WrongDays days={wrongDays} change={change} />
         ) : (
           <Loaded query={list} skeletonRows={state.limit / 2} whyNot={whyNot}>
             {({ data: rows, pagination }) => (

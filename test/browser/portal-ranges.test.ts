@@ -20,8 +20,8 @@ test('every list says which days it can show, and has a button for them, where i
   await page.getByRole('button', { name: 'Show 1 Dec 2026 – 31 Dec 2026' }).click();
   await page.getByText('No withdrawal matches these filters.').waitFor();
   expect(new URL(page.url()).search).toBe('?startDate=2026-12-01&endDate=2026-12-31&status=SUCCESS');
-  // The API's own rejection of these days, which is not shown.
-  expect(problems.filter((one) => !one.includes('400'))).toEqual([]);
+  // These days are not asked for: the API would reject them at each interval.
+  expect(problems).toEqual([]);
   await close();
 }, 120_000);
 

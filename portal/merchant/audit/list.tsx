@@ -48,7 +48,11 @@ const FILTERS: readonly Filter[] = [
 export function Audit() {
   const { may, whyNot } = useMember();
   const state = useFilters(FILTERS);
-  const changes = useRead('GET /api/portal/audit', { query: state.query }, { everyMs: REFRESH_MS });
+  const changes = useRead(
+    'GET /api/portal/audit',
+    { query: state.query },
+    { everyMs: REFRESH_MS, enabled: !state.wrongDays },
+  );
   const actors = Object.fromEntries((changes.data?.data ?? []).map((one) => [one.actor, actorText(one)]));
   // By the very filter of the list.
   const save = () => download(addressOf('GET /api/portal/audit/export', { query: state.chosen }), headers);

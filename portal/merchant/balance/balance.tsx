@@ -162,7 +162,11 @@ function Entries() {
       <Listing
         label={ENTRIES_OF[account]}
         state={state}
-        query={useRead('GET /api/checkout/balance/history', { query }, { everyMs: REFRESH_MS })}
+        query={useRead(
+          'GET /api/checkout/balance/history',
+          { query },
+          { everyMs: REFRESH_MS, enabled: !state.wrongDays },
+        )}
         columns={COLUMNS}
         idOf={({ entryId }) => entryId}
         empty={text.none}

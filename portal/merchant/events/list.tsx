@@ -73,7 +73,11 @@ export function Events() {
             event: (types.data?.data ?? []).map(({ event }) => event),
             subscriptionId: (subscriptions.data?.data ?? []).map((one) => [one.subscriptionId, one.url]),
           }}
-          query={useRead('GET /api/checkout/webhooks/events', { query: state.query }, { everyMs: REFRESH_MS })}
+          query={useRead(
+            'GET /api/checkout/webhooks/events',
+            { query: state.query },
+            { everyMs: REFRESH_MS, enabled: !state.wrongDays },
+          )}
           columns={COLUMNS}
           idOf={({ eventId }) => eventId}
           empty={text.none}

@@ -40,7 +40,11 @@ const FILTERS: readonly Filter[] = [
 export function RequestLog() {
   const { whyNot } = useMember();
   const state = useFilters(FILTERS);
-  const calls = useRead('GET /api/checkout/requests', { query: state.query }, { everyMs: REFRESH_MS });
+  const calls = useRead(
+    'GET /api/checkout/requests',
+    { query: state.query },
+    { everyMs: REFRESH_MS, enabled: !state.wrongDays },
+  );
   const keys = useRead('GET /api/portal/keys', {}).data?.data ?? [];
   const { route } = state.chosen;
   const routes = [...(route === undefined ? [] : [route]), ...(calls.data?.data ?? []).map((call) => call.route)];

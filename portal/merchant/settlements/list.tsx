@@ -45,7 +45,7 @@ export function Settlements() {
       <Listing
         label={text.title}
         state={state}
-        query={useRead('GET /api/checkout/settlement', { query: state.query })}
+        query={useRead('GET /api/checkout/settlement', { query: state.query }, { enabled: !state.wrongDays })}
         columns={COLUMNS}
         idOf={({ settlementId }) => settlementId}
         empty={text.none}

@@ -40,7 +40,7 @@ const FILTERS: readonly Filter[] = [
 export function Withdrawals() {
   const { whyNot } = useMember();
   const state = useFilters(FILTERS);
-  const query = useRead('GET /api/checkout/withdrawal', { query: state.query });
+  const query = useRead('GET /api/checkout/withdrawal', { query: state.query }, { enabled: !state.wrongDays });
   const create = (
     <>
       <Link to="/withdrawals/batch" className={buttonStyle()}>

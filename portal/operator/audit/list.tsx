@@ -75,7 +75,7 @@ export function Audit() {
   const { permissions, denied } = useOperator();
   const actions = [...permissions, ...denied.map(({ permission }) => permission)];
   const state = useFilters(FILTERS);
-  const entries = useRead('GET /api/ops/audit', { query: state.query });
+  const entries = useRead('GET /api/ops/audit', { query: state.query }, { enabled: !state.wrongDays });
   const save = async (): Promise<void> => {
     if (await saveAudit(state.chosen)) toast(text.cut);
   };

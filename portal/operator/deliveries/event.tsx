@@ -24,9 +24,7 @@ export function EventPage() {
             <div className="flex max-w-4xl flex-col gap-4">
               {deliveries.map(({ id, title }) => (
                 <section key={id} className="card flex flex-col gap-5 p-4 sm:p-6">
-                  <h2 className="text-base font-semibold">
-                    {shared.delivery}: {title}
-                  </h2>
+                  <h2 className="text-base font-semibold">{shared.about(shared.delivery, title)}</h2>
                   <DeliveryView id={id} />
                 </section>
               ))}

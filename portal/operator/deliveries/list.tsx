@@ -34,8 +34,10 @@ export const Deliveries = listPage<Delivery>({
   title: text.title,
   filters: FILTERS,
   columns: COLUMNS,
-  useRows: (query) =>
-    useRead('GET /api/ops/webhooks/deliveries', { query: { ...query, environment } }, { everyMs: REFRESH_MS }),
+  useRows: (query, options) => {
+    const input = { query: { ...query, environment } };
+    return useRead('GET /api/ops/webhooks/deliveries', input, { ...options, everyMs: REFRESH_MS });
+  },
   idOf: ({ deliveryId }) => deliveryId,
   empty: text.none,
   view: 'delivery',

@@ -123,7 +123,7 @@ export function Find() {
   const { q = '' }: { q?: string } = useSearch({ strict: false });
   const found = useRead('GET /api/ops/search', { query: { q } }, { enabled: q !== '', everyMs: REFRESH_MS });
   return (
-    <Page title={q === '' ? text.title : `${text.title}: ${q}`}>
+    <Page title={q === '' ? text.title : shared.about(text.title, q)}>
       <div className="card">
         {q === '' ? (
           <Empty title={text.helpTitle}>{text.help}</Empty>

@@ -26,7 +26,7 @@ export const KINDS = catalogue({
   WITHDRAWAL_CONFLICT: ['Withdrawal that the provider contradicts', 'አቅራቢው የሚቃረነው ወጪ'],
   REFUND_UNKNOWN: ['Refund without an outcome', 'ውጤቱ ያልታወቀ ተመላሽ ክፍያ'],
   REFUND_CONFLICT: ['Refund that the provider contradicts', 'አቅራቢው የሚቃረነው ተመላሽ ክፍያ'],
-  PAYMENT_HELD: ['Held money', 'የታገደ ገንዘብ'],
+  PAYMENT_HELD: ['Held money', 'የተያዘ ገንዘብ'],
   PAYMENT_DUPLICATE: ['Paid twice', 'ሁለት ጊዜ የተከፈለ'],
   PAYMENT_UNKNOWN: ['Payment without an outcome', 'ውጤቱ ያልታወቀ ክፍያ'],
   SETTLEMENT_APPROVAL: ['Settlement to approve', 'የሚጸድቅ ዝውውር'],

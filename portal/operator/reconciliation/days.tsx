@@ -12,6 +12,7 @@ import { FilterBar, useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { birr, formatCount, formatDay } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Day, Time } from '../../ui/time.tsx';
+import { WrongDays } from '../../ui/wrong-days.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type ReconciledDay } from '../routes.ts';
@@ -27,7 +28,11 @@ export function Reconciliation() {
   const state = useFilters(FILTERS);
   const { startDate, endDate } = state.chosen;
   const days = startDate && endDate ? { startDate, endDate } : lastDays(DAYS_DEFAULT);
-  const compared = useRead('GET /api/ops/reconciliation', { query: { ...days, environment } });
+  const compared = useRead(
+    'GET /api/ops/reconciliation',
+    { query: { ...days, environment } },
+    { enabled: !state.wrongDays },
+  );
   const open = compared.data?.data.find((one) => idOf(one) === state.open);
   return (
     <Page
@@ -36,15 +41,19 @@ export function Reconciliation() {
     >
       <div className="card">
         <FilterBar state={state} />
-        <Loaded query={compared}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={text.none} />
-            ) : (
-              <DayTable days={data} onOpen={(id) => state.go({ open: id })} />
-            )
-          }
-        </Loaded>
+        {state.wrongDays ? (
+          <WrongDays days={state.wrongDays} change={state.change} />
+        ) : (
+          <Loaded query={compared}>
+            {({ data }) =>
+              data.length === 0 ? (
+                <Empty title={text.none} />
+              ) : (
+                <DayTable days={data} onOpen={(id) => state.go({ open: id })} />
+              )
+            }
+          </Loaded>
+        )}
       </div>
       {open && <DayDrawer of={open} onClose={state.close} />}
     </Page>

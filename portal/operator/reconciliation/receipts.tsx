@@ -81,18 +81,19 @@ export function Receipts() {
         columns={COLUMNS}
         idOf={({ receiptId }) => receiptId}
         empty={text.noReceipts}
-        drawer={({ id, close }) => <ReceiptDrawer receiptId={id} onClose={close} />}
+        drawer={({ id, close }) => <ReceiptDrawer key={id} receiptId={id} onClose={close} />}
       />
     </Page>
   );
 }
 
+/** Mounted anew for each receipt: one's "Decide" never stands below another's facts. */
 function ReceiptDrawer({ receiptId, onClose }: { receiptId: string; onClose: () => void }) {
   const query = useRead('GET /api/ops/receipts/:receiptId', { params: { receiptId } });
   const shown = query.data?.data;
-  const title = shown?.receiptId === receiptId ? `${RECEIPT_KINDS[shown.kind]}: ${birr(shown.amount)}` : receiptId;
+  const title = shown ? shared.about(RECEIPT_KINDS[shown.kind], birr(shown.amount)) : receiptId;
   return (
-    <Drawer key={receiptId} title={title} onClose={onClose}>
+    <Drawer title={title} onClose={onClose}>
       <Loaded query={query}>{({ data }) => <ReceiptDetail receipt={data} />}</Loaded>
     </Drawer>
   );

@@ -37,7 +37,7 @@ export const Settlements = listPage<Settlement>({
   title: text.title,
   filters: FILTERS,
   columns: COLUMNS,
-  useRows: (query) => useRead('GET /api/ops/settlements', { query: { ...query, environment } }),
+  useRows: (query, options) => useRead('GET /api/ops/settlements', { query: { ...query, environment } }, options),
   idOf: ({ settlementId }) => settlementId,
   empty: text.none,
   view: 'settlement',

@@ -41,7 +41,7 @@ export const Transactions = listPage<Transaction>({
   title: text.title,
   filters: FILTERS,
   columns: COLUMNS,
-  useRows: (query) => useRead('GET /api/ops/transactions', { query: { ...query, environment } }),
+  useRows: (query, options) => useRead('GET /api/ops/transactions', { query: { ...query, environment } }, options),
   idOf: ({ transactionId }) => transactionId,
   empty: text.none,
   view: 'transaction',

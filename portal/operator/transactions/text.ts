@@ -22,7 +22,7 @@ export const text = catalogue({
   startedAt: ['Started at', 'የተጀመረበት ጊዜ'],
   endedAt: ['Ended at', 'ያበቃበት ጊዜ'],
   attemptId: ['Attempt id', 'የሙከራ መለያ'],
-  held: ['Held', 'የታገደ'],
+  held: ['Held', 'የተያዘ'],
   late: ['Confirmed late', 'ዘግይቶ የተረጋገጠ'],
   yes: ['yes', 'አዎ'],
   uncertain: ['It ended while the provider did not know whether it was paid.', 'አቅራቢው መከፈሉን ሳያውቅ አብቅቷል።'],

@@ -32,7 +32,7 @@ export const Withdrawals = listPage<Withdrawal>({
   title: text.title,
   filters: FILTERS,
   columns: COLUMNS,
-  useRows: (query) => useRead('GET /api/ops/withdrawals', { query: { ...query, environment } }),
+  useRows: (query, options) => useRead('GET /api/ops/withdrawals', { query: { ...query, environment } }, options),
   idOf: ({ withdrawalId }) => withdrawalId,
   empty: text.none,
   view: 'withdrawal',
