@@ -55,7 +55,7 @@ export const ACTIONS: Record<AuditEntry['action'], string> = catalogue({
   'delivery.dismiss': ['Dead letter closed', 'ያልደረሰ መልእክት ተዘግቷል'],
   'delivery.resend-many': ['Many deliveries resent', 'ብዙ መላኪያዎች እንደገና ተልከዋል'],
   'delivery.cancel-resend-job': ['Resend of many stopped', 'የብዙዎች መላክ ቆሟል'],
-  'holiday.add': ['Holiday added', 'በዓል ተጨምሯል'],
+  'holiday.add': ['Holiday added', 'በዓል ታክሏል'],
   'holiday.change': ['Holiday changed', 'በዓል ተለውጧል'],
   'holiday.remove': ['Holiday removed', 'በዓል ተወግዷል'],
   'operator.create': ['Operator created', 'ኦፕሬተር ተፈጥሯል'],

@@ -2,6 +2,7 @@ import type { FeeDirection } from '../../src/ledger/fees.ts';
 import type { AttemptStatus } from '../../src/payments/states.ts';
 import type { StatementRow } from '../../src/providers/provider.ts';
 import { catalogue } from '../ui/language.ts';
+import { OUTCOMES } from '../ui/transaction-state.tsx';
 import type { BankFileReport, Credentials, Holiday, MerchantKey, Receipt, TransactionDetail } from './routes.ts';
 
 type Hold = NonNullable<TransactionDetail['payments'][number]['decision']>;
@@ -41,18 +42,6 @@ export const HOLD_DECISIONS: Record<Hold, string> = catalogue({
   RETURNED: ['Returned to the customer', 'ለደንበኛው ተመልሷል'],
 });
 
-/** The latest answer of a provider. */
-const OUTCOMES = catalogue({
-  accepted: ['accepted, not decided yet', 'ተቀብሎታል፣ ገና አልወሰነም'],
-  pending: ['not decided yet', 'ገና አልተወሰነም'],
-  succeeded: ['paid', 'ተከፍሏል'],
-  reversed: ['paid and reversed', 'ተከፍሎ ተመልሷል'],
-  declined: ['declined', 'አልተቀበለውም'],
-  failed: ['failed', 'አልተሳካም'],
-  'not-found': ['does not know the order', 'ትዕዛዙን አያውቀውም'],
-  unknown: ['no usable answer', 'ግልጽ ምላሽ የለም'],
-});
-
 export const RECEIPT_KINDS: Record<Receipt['kind'], string> = catalogue({
   REMITTANCE: ["A provider's transfer", 'የአቅራቢ ዝውውር'],
   UNALLOCATED: ['Of an unknown payer', 'የማይታወቅ ከፋይ'],
@@ -68,7 +57,7 @@ export const RECEIPT_OUTCOMES: Record<NonNullable<Receipt['outcome']>, string> =
 const ORDER_TYPES: Record<StatementRow['type'], string> = catalogue({
   payment: ['Payment', 'ክፍያ'],
   payout: ['Payout', 'ወጪ'],
-  payoutReversal: ['Reversal of a payout', 'የወጪ ተመላሽ'],
+  payoutReversal: ['Reversal of a payout', 'የተመለሰ ወጪ'],
   refund: ['Refund', 'ተመላሽ ክፍያ'],
 });
 
@@ -90,5 +79,6 @@ const wordOf =
   (code: string): string =>
     words[code] ?? code;
 
+/** The latest answer of a provider. */
 export const outcomeText = wordOf(OUTCOMES);
 export const orderTypeText = wordOf(ORDER_TYPES);

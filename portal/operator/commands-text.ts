@@ -37,7 +37,7 @@ export const text = catalogue({
   refunded: ['Refunded: the payer has the money', 'ተመልሷል፦ ገንዘቡ ለከፋዩ ደርሷል'],
   notRefunded: ['Not refunded: the payer has none of it', 'አልተመለሰም፦ ለከፋዩ ምንም አልደረሰም'],
   providerReference: ['Reference of the provider', 'የአቅራቢው ማጣቀሻ'],
-  paidAmount: ['Paid amount, if it is another one (ETB)', 'የተከፈለ መጠን፣ ሌላ ከሆነ (ETB)'],
+  paidAmount: ['Paid amount, if it is another one (ETB)', 'የተከፈለ መጠን፣ ሌላ ከሆነ (ብር)'],
   sent: ['Mark as sent', 'ተልኳል ብለው ምልክት ያድርጉ'],
   sentHelp: [
     'Claims the transfer: whoever gets the confirmation orders it at the bank, and nobody else does.',
@@ -46,7 +46,7 @@ export const text = catalogue({
   bankReference: ['Reference of the bank', 'የባንክ ማጣቀሻ'],
   credited: ['Mark as credited', 'ገብቷል ብለው ምልክት ያድርጉ'],
   creditedOn: ['Day of the credit', 'የገባበት ቀን'],
-  creditedAmount: ['Credited amount, if it is another one (ETB)', 'የገባው መጠን፣ ሌላ ከሆነ (ETB)'],
+  creditedAmount: ['Credited amount, if it is another one (ETB)', 'የገባው መጠን፣ ሌላ ከሆነ (ብር)'],
   bankFailed: ['Mark as failed', 'አልተሳካም ብለው ምልክት ያድርጉ'],
   failedHelp: [
     'The money is available to the merchant again, who reads the reason.',

@@ -7,7 +7,7 @@ import { catalogue } from '../ui/language.ts';
 import { STATES as REFUND_STATES } from '../ui/refund-state.tsx';
 import { ROLES } from '../ui/role-text.ts';
 import { STATES as SETTLEMENT_STATES } from '../ui/settlement-state.tsx';
-import { providerFailure, STATES as TRANSACTION_STATES } from '../ui/transaction-state.tsx';
+import { HELD_REASON_TEXTS, providerFailure, STATES as TRANSACTION_STATES } from '../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../ui/withdrawal-state.tsx';
 import { ACTIONS, RESOURCES } from './action-text.ts';
 import {
@@ -24,7 +24,6 @@ import { APPROVALS, text as merchants } from './merchants/text.ts';
 import { STATES as PROPOSAL_STATES } from './proposals/text.ts';
 import { KINDS as DISCREPANCIES } from './reconciliation/text.ts';
 import type { AuditEntry } from './routes.ts';
-import { HELD } from './transactions/text.ts';
 import { REASONS } from './withdrawals/text.ts';
 
 type Words = Readonly<Record<string, string>>;
@@ -48,7 +47,7 @@ const FIELDS = catalogue({
   paidSantim: ['Paid', 'የተከፈለ'],
   currency: ['Currency', 'የገንዘብ ዓይነት'],
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
-  feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያ ግብር'],
+  feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
   direction: ['Direction', 'አቅጣጫ'],
   channel: ['Channel', 'የክፍያ መንገድ'],
   basisPoints: ['Rate', 'መጠን በመቶ'],
@@ -115,7 +114,7 @@ const FIELDS = catalogue({
   ours: ['By our ledger', 'በእኛ መዝገብ'],
   theirs: ['By the provider', 'በአቅራቢው'],
   ourStatus: ['Our status', 'በእኛ ያለው ሁኔታ'],
-  type: ['Type', 'ምድብ'],
+  type: ['Type', 'ዓይነት'],
   action: ['Action', 'ተግባር'],
   resourceType: ['What', 'ምንድን ነው'],
   resourceId: ['Id', 'መለያ'],
@@ -160,7 +159,7 @@ const VALUES: Readonly<Record<string, Words>> = {
   direction: DIRECTIONS,
   environment: { sandbox: frame.test, live: frame.live },
   approval: APPROVALS,
-  holdReason: HELD,
+  holdReason: HELD_REASON_TEXTS,
   holdResolution: HOLD_DECISIONS,
   checkOutcome: CHECKS,
   discrepancy: DISCREPANCIES,

@@ -34,14 +34,18 @@ export const HELD_REASON_TEXTS: Record<HeldReason, string> = catalogue({
   REFERENCE_USED: ['its reference has paid another transaction', 'ማጣቀሻው ሌላ ግብይት ከፍሏል'],
 });
 
-/** What a provider has answered. */
-const OUTCOMES = catalogue({
-  accepted: ['accepted', 'ተቀብሏል'],
+/** What a provider has answered, and what operators have found out with it (COMPLETED, FAILED). */
+export const OUTCOMES = catalogue({
+  accepted: ['accepted, not decided yet', 'ተቀብሎታል፣ ገና አልወሰነም'],
   pending: ['not decided yet', 'ገና አልተወሰነም'],
   succeeded: ['paid', 'ተከፍሏል'],
-  declined: ['declined', 'አልተቀበለም'],
-  unknown: ['unknown', 'አልታወቀም'],
-  'not-found': ['not found', 'አልተገኘም'],
+  reversed: ['paid and reversed', 'ተከፍሎ ተመልሷል'],
+  declined: ['declined', 'አልተቀበለውም'],
+  failed: ['failed', 'አልተሳካም'],
+  'not-found': ['does not know the order', 'ትዕዛዙን አያውቀውም'],
+  unknown: ['no usable answer', 'ግልጽ ምላሽ የለም'],
+  COMPLETED: ['made', 'ተፈጽሟል'],
+  FAILED: ['not made', 'አልተፈጸመም'],
 });
 
 const FLAGS: Readonly<Record<string, string>> = catalogue({
@@ -81,13 +85,13 @@ export const KINDS: Record<TimelineKind, string> = catalogue({
   'status_report.success': ['Success was reported; the provider was asked', 'ስኬት ተነግሯል፤ አቅራቢው ተጠይቋል'],
   'status_report.error': ['A failure was reported; the provider was asked', 'አለመሳካት ተነግሯል፤ አቅራቢው ተጠይቋል'],
   'status_report.cancel': ['A cancellation was requested', 'መሰረዝ ተጠይቋል'],
-  'refund.created': ['Refund requested', 'ገንዘብ መመለስ ተጠየቀ'],
-  'refund.confirmed': ['Refund confirmed by a second person', 'መመለሱ በሁለተኛ ሰው ተረጋገጠ'],
-  'refund.submitted': ['Refund sent to the provider', 'ለመመለስ ወደ አቅራቢው ተላከ'],
-  'refund.responded': ["Provider's answer about the refund", 'የአቅራቢው ምላሽ ስለ መመለሱ'],
+  'refund.created': ['Refund requested', 'ተመላሽ ክፍያ ተጠየቀ'],
+  'refund.confirmed': ['Refund confirmed by a second person', 'ተመላሽ ክፍያው በሁለተኛ ሰው ተረጋገጠ'],
+  'refund.submitted': ['Refund sent to the provider', 'ተመላሽ ክፍያው ወደ አቅራቢው ተላከ'],
+  'refund.responded': ["Provider's answer about the refund", 'የአቅራቢው ምላሽ ስለ ተመላሽ ክፍያው'],
   'refund.succeeded': ['Refunded', 'ገንዘቡ ለከፋዩ ተመለሰ'],
   'refund.failed': ['Not refunded', 'ገንዘቡ አልተመለሰም'],
-  'refund.resolved': ['Outcome of the refund resolved by operators', 'የመመለሱ ውጤት በኦፕሬተሮች ተወሰነ'],
+  'refund.resolved': ['Outcome of the refund resolved by operators', 'የተመላሽ ክፍያው ውጤት በኦፕሬተሮች ተወሰነ'],
 });
 
 export const STATUS_TONES: Record<TransactionStatus, Tone> = {

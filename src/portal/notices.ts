@@ -91,8 +91,8 @@ function refundAwaiting(notice: Of<'refund.awaiting'>): Texts {
       text: `The refund ${reference} of ${merchantName}, ${amount} ETB, is sent to the customer once a person who did not request it has confirmed it. Until then its amount is reserved. If it is not confirmed by ${until}, it fails.`,
     },
     am: {
-      subject: `ተመላሽ ${reference} (${amount} ብር) ማረጋገጫ ይጠብቃል`,
-      text: `የ${merchantName} ተመላሽ ${reference}፣ ${amount} ብር፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ለደንበኛው ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። እስከ ${until} ካልተረጋገጠ አይመለስም።`,
+      subject: `ተመላሽ ክፍያ ${reference} (${amount} ብር) ማረጋገጫ ይጠብቃል`,
+      text: `የ${merchantName} ተመላሽ ክፍያ ${reference}፣ ${amount} ብር፣ ያልጠየቀው ሌላ ሰው ሲያረጋግጠው ለከፋዩ ይላካል። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። እስከ ${until} ካልተረጋገጠ አይመለስም።`,
     },
   };
 }

@@ -11,7 +11,7 @@ import { codeOf } from '../portal/console.ts';
 import { PASSWORD } from '../portal/portal.ts';
 import { requestSettlement } from '../support/settlements.ts';
 import { openTab } from './browser.ts';
-import { buildFailedDelivery, FAILED_ORDER, OTHER_FAILED_ORDER, useConsole } from './console.ts';
+import { buildFailedDelivery, buildUnknownRefund, FAILED_ORDER, OTHER_FAILED_ORDER, useConsole } from './console.ts';
 
 describe('the console of operators', () => {
   const console = useConsole();
@@ -134,6 +134,34 @@ describe('the console of operators', () => {
     await page.waitForSelector('dialog button:text-is("Mark as sent")');
     await page.waitForSelector('text=Decisions of operators');
     await page.waitForSelector('text=The finance');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('finance records what a refund came to in its own words, and its audit row leads to it', async () => {
+    const { refundId, transactionId } = await buildUnknownRefund(console, 'R-JOURNEY');
+    const { page, problems, close } = await console.open(`/test/refunds/${refundId}`, { role: 'finance' });
+    await page.locator('dd', { hasText: 'CBE Birr' }).waitFor();
+    await page.locator('dd', { hasText: 'no usable answer' }).waitFor();
+    expect(await page.locator(`main a[href$="/transactions/${transactionId}"]`).count()).toBe(1);
+    await page.click('main button:text-is("Record the outcome")');
+    const outcome = page.locator('dialog select');
+    expect((await outcome.locator('option').allTextContents()).filter((one) => one.includes(':'))).toEqual([
+      'Refunded: the payer has the money',
+      'Not refunded: the payer has none of it',
+    ]);
+    await outcome.selectOption('FAILED');
+    await page.getByRole('textbox', { name: 'Reference of the provider' }).fill('CASE-1');
+    await fillReason(page, 'Never made');
+    await page.click('dialog button:text-is("Record the outcome")');
+    await page.waitForSelector('text=Decisions of operators');
+    const codes = /Santim|refundId|awaitsConfirmation|\b(?:FAILED|COMPLETED|UNKNOWN)\b/;
+    expect(await page.locator('main').innerText()).not.toMatch(codes);
+    await page.goto(`${console.consoleUrl}/test/audit?resourceId=${refundId}`);
+    await page.click('tbody a');
+    const drawer = page.locator('dialog');
+    await drawer.locator(`a[href$="/refunds/${refundId}"]`).waitFor();
+    expect(await drawer.innerText()).not.toMatch(codes);
     expect(problems).toEqual([]);
     await close();
   });

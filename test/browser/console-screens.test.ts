@@ -1,4 +1,4 @@
-import { FAILED_ORDER, useConsole } from './console.ts';
+import { buildUnknownRefund, FAILED_ORDER, useConsole } from './console.ts';
 import { inspectScreen } from './portal.ts';
 
 /** Codes of the API in sight where words belong: outside of code, and of what is marked as English. */
@@ -16,6 +16,10 @@ const READ_CODES = `(() => {
 
 describe('every screen of the console', () => {
   const console = useConsole();
+  let refundId = '';
+  beforeAll(async () => {
+    ({ refundId } = await buildUnknownRefund(console, 'R-SCREENS'));
+  });
 
   const screens = (): Record<string, string> => {
     const { deliveryId, eventId, scope } = console;
@@ -28,6 +32,7 @@ describe('every screen of the console', () => {
       find: `/test/find?q=${FAILED_ORDER}`,
       transactions: '/test/transactions',
       withdrawals: '/test/withdrawals',
+      refund: `/test/refunds/${refundId}`,
       settlements: '/test/settlements',
       deliveries: '/test/deliveries',
       'delivery-drawer': `/test/deliveries?open=${deliveryId}`,

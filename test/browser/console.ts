@@ -4,6 +4,8 @@ import type { OperatorRole } from '../../src/http/route.ts';
 import { sha256 } from '../../src/lib/crypto.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { createRefund } from '../../src/payments/refunds/create.ts';
+import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import { signInOperator, type SignedInOperator } from '../portal/console.ts';
 import { submitFilledIn } from '../support/application.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
@@ -105,4 +107,19 @@ export async function buildFailedDelivery({ db, fixture, scope }: Omit<Portal, '
   if (!delivery) throw new Error('the payment has no delivery');
   await failDelivery(db, delivery.deliveryId);
   return delivery;
+}
+
+/** A refund of 40 birr over CBE Birr whose outcome its provider has not known for two hours. */
+export async function buildUnknownRefund({ db, fixture, scope }: Omit<Portal, 'open'>, reference: string) {
+  const { sessionId, transactionId } = await buildSession(fixture, scope, { amountSantim: 100_00n });
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId }, { channel: 'CBE_BIRR' });
+  fixture.provider.returns({ ...PAID, amountSantim: 100_00n });
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  const wanted = { transactionId, reference, amountSantim: 40_00n, returnFee: false, requestedBy: 'key_1' };
+  const { row } = await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, scope, wanted));
+  fixture.provider.returnsForRefunds({ kind: 'unknown', reason: 'timeout', message: 'no answer' });
+  await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, notifyWorkflow: false });
+  const submittedAt = new Date(Date.now() - 2 * 3_600_000);
+  await db.knex()('refund').where({ id: row.id }).update({ submittedAt, leaseUntil: null });
+  return { refundId: row.id, transactionId };
 }

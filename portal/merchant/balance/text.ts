@@ -58,9 +58,9 @@ export const KINDS = catalogue({
   SETTLEMENT_PAID: ['Settlement credited', 'ወደ ባንክ የገባ'],
   SETTLEMENT_RELEASED: ['Settlement released', 'የተለቀቀ የባንክ ዝውውር'],
   SETTLEMENT_REVERSED: ['Settlement returned', 'ከባንክ የተመለሰ'],
-  REFUND_RESERVED: ['Refund reserved', 'ለመመለስ የተያዘ'],
-  REFUND_PAID: ['Refund paid back', 'ለደንበኛ የተመለሰ'],
-  REFUND_RELEASED: ['Refund released', 'ያልተመለሰ፣ የተለቀቀ'],
+  REFUND_RESERVED: ['Refund reserved', 'ለተመላሽ ክፍያ የተያዘ'],
+  REFUND_PAID: ['Refund paid back', 'የተከፈለ ተመላሽ ክፍያ'],
+  REFUND_RELEASED: ['Refund released', 'የተለቀቀ ተመላሽ ክፍያ'],
   REMITTANCE: ['Remittance', 'የአቅራቢ ገቢ'],
   RECEIPT_UNALLOCATED: ['Unallocated receipt', 'ያልተመደበ ገቢ'],
 });

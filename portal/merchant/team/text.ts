@@ -5,7 +5,7 @@ export const text = catalogue({
   title: ['Team', 'ቡድን'],
   intro: ['Who may do what for this merchant, in test and in live.', 'ለዚህ ነጋዴ በሙከራና በእውነተኛው ላይ ማን ምን ማድረግ እንደሚችል።'],
   members: ['Members', 'አባላት'],
-  invitations: ['Open invitations', 'ያልተመለሱ ግብዣዎች'],
+  invitations: ['Open invitations', 'ክፍት ግብዣዎች'],
   noInvitations: ['Nobody is invited just now.', 'አሁን የተጋበዘ የለም።'],
   invite: ['Invite somebody', 'ሰው ይጋብዙ'],
   inviteTitle: ['Invite somebody', 'ሰው ይጋብዙ'],

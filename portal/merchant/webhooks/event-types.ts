@@ -16,7 +16,7 @@ export const EVENT_TYPES: Readonly<Record<EventTypeName, string>> = {
   'withdrawal.rejected': 'ወጪው ውድቅ ተደረገ።',
   'withdrawal.canceled': 'ወጪው ተሰረዘ።',
   'withdrawal.reversed': 'የተከፈለው ወጪ ተመለሰ።',
-  'refund.created': 'ገንዘብ መመለስ ተጠየቀ።',
+  'refund.created': 'ተመላሽ ክፍያ ተጠየቀ።',
   'refund.succeeded': 'ገንዘቡ ለከፋዩ ተመለሰ።',
   'refund.failed': 'ገንዘቡ አልተመለሰም።',
   'settlement.requested': 'ወደ ባንክ ዝውውር ተጠየቀ።',

@@ -51,9 +51,9 @@ export const text = catalogue({
   secondPerson: ['A second person', 'ሁለተኛ ሰው'],
   secondPersonFrom: (amount: string) => [
     `From ${amount} on, a second person confirms each withdrawal, and the refunds of a payment, before they are sent.`,
-    `ከ${amount} ጀምሮ እያንዳንዱን ወጪና የአንድን ክፍያ ተመላሽ ገንዘብ ከመላካቸው በፊት ሁለተኛ ሰው ያረጋግጣል።`,
+    `ከ${amount} ጀምሮ እያንዳንዱን ወጪና የአንድን ክፍያ ተመላሽ ክፍያዎች ከመላካቸው በፊት ሁለተኛ ሰው ያረጋግጣል።`,
   ],
-  secondPersonOff: ['Withdrawals and refunds need no second person.', 'ወጪዎችና ተመላሽ ገንዘቦች ሁለተኛ ሰው አያስፈልጋቸውም።'],
+  secondPersonOff: ['Withdrawals and refunds need no second person.', 'ወጪዎችና ተመላሽ ክፍያዎች ሁለተኛ ሰው አያስፈልጋቸውም።'],
   secondPersonNeeded: [
     'Another person has to confirm this withdrawal before it is sent.',
     'ይህ ወጪ ከመላኩ በፊት ሌላ ሰው ማረጋገጥ አለበት።',

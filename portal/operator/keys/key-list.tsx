@@ -13,7 +13,7 @@ const text = catalogue({
   key: ['Key', 'ቁልፍ'],
   createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   expiresAt: ['Expires at', 'የሚያበቃበት ጊዜ'],
-  lastUsedAt: ['Last used', 'መጨረሻ ጥቅም ላይ የዋለው'],
+  lastUsedAt: ['Last used', 'መጨረሻ ያገለገለበት'],
   never: ['never', 'አያውቅም'],
   actions: ['Commands', 'ትዕዛዞች'],
 });

@@ -57,7 +57,7 @@ export const text = catalogue({
   keys: ['API keys', 'የAPI ቁልፎች'],
   key: ['Key', 'ቁልፍ'],
   keyKind: ['Permissions', 'ፈቃዶች'],
-  lastUsedAt: ['Last used', 'መጨረሻ ጥቅም ላይ የዋለው'],
+  lastUsedAt: ['Last used', 'መጨረሻ ያገለገለበት'],
   state: ['State', 'ሁኔታ'],
   noKeys: ['There is no key in this environment.', 'በዚህ አካባቢ ቁልፍ የለም።'],
   never: ['never', 'አያውቅም'],

@@ -1,5 +1,4 @@
 import { catalogue } from '../../ui/language.ts';
-import type { TransactionDetail } from '../routes.ts';
 
 /** The texts of transactions. */
 export const text = catalogue({
@@ -26,11 +25,4 @@ export const text = catalogue({
   late: ['Confirmed late', 'ዘግይቶ የተረጋገጠ'],
   yes: ['yes', 'አዎ'],
   uncertain: ['It ended while the provider did not know whether it was paid.', 'አቅራቢው መከፈሉን ሳያውቅ አብቅቷል።'],
-});
-
-/** Why money is held. */
-export const HELD: Record<NonNullable<TransactionDetail['held']>, string> = catalogue({
-  WRONG_AMOUNT: ['Held: the received amount is another one.', 'ታግዷል፦ የደረሰው መጠን ሌላ ነው።'],
-  WRONG_CURRENCY: ['Held: the received currency is another one.', 'ታግዷል፦ የደረሰው የገንዘብ ዓይነት ሌላ ነው።'],
-  REFERENCE_USED: ['Held: its reference has paid another transaction.', 'ታግዷል፦ ማጣቀሻው ሌላ ግብይት ከፍሏል።'],
 });

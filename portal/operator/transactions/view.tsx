@@ -8,14 +8,14 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { RefundState } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { KINDS, providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
+import { HELD_REASON_TEXTS, KINDS, providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
 import { ATTEMPT_STATES, HOLD_DECISIONS, outcomeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions, Decisions, History, MerchantLine, OtherEnvironment } from '../parts.tsx';
 import { useRead, type TransactionDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { viewPath } from '../views.tsx';
-import { HELD, text } from './text.ts';
+import { text } from './text.ts';
 
 /** A transaction, every attempt to pay it, and the decisions about held money. */
 export function TransactionView({ id }: { id: string }) {
@@ -33,7 +33,7 @@ function TransactionDetail({ transaction }: { transaction: Detail }) {
         <span className="text-2xl font-semibold tabular-nums">{birr(transaction.amount)}</span>
         <StatusBadge status={transaction.status} />
       </div>
-      {held && <Note tone="warn">{HELD[held]}</Note>}
+      {held && <Note tone="warn">{shared.about(text.held, HELD_REASON_TEXTS[held])}</Note>}
       {uncertain && <Note tone="warn">{text.uncertain}</Note>}
       {failure && <Note tone="bad">{providerFailure(failure.code) ?? failure.code}</Note>}
       <TransactionFacts transaction={transaction} />

@@ -42,7 +42,7 @@ ${link}
 
 The link works once. You then set up an authenticator app, which every sign-in needs.
 
-የMeskot ኦፕሬተር ሆነዋል። የይለፍ ቃልዎን በ3 ቀናት ውስጥ በዚህ ሊንክ ያስገቡ፦
+የMeskot ኦፕሬተር ሆነዋል። የይለፍ ቃልዎን በ3 ቀናት ውስጥ በዚህ አገናኝ ያስገቡ፦
 ${link}
 
 ሊንኩ አንድ ጊዜ ብቻ ይሠራል። ከዚያ ለእያንዳንዱ መግቢያ የሚያስፈልገውን የማረጋገጫ መተግበሪያ ያዘጋጃሉ።`;
