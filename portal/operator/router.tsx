@@ -21,6 +21,7 @@ export const router = createRouter({
     createRoute({ ...at, path: '/proposals/$id', component: viewPage('proposal') }),
     screen('/transactions', () => import('./transactions/list.tsx').then((file) => file.Transactions)),
     createRoute({ ...at, path: '/transactions/$id', component: viewPage('transaction') }),
+    screen('/refunds', () => import('./refunds/list.tsx').then((file) => file.Refunds)),
     createRoute({ ...at, path: '/refunds/$id', component: viewPage('refund') }),
     screen('/withdrawals', () => import('./withdrawals/list.tsx').then((file) => file.Withdrawals)),
     createRoute({ ...at, path: '/withdrawals/$id', component: viewPage('withdrawal') }),

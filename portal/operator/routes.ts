@@ -49,6 +49,7 @@ export type Holiday = z.output<typeof HolidayResponse>;
 export type BankFileReport = z.output<typeof settlements.BankFileReport>;
 export type Transaction = z.output<typeof payments.OperatorTransaction>;
 export type TransactionDetail = z.output<typeof payments.OperatorTransactionDetail>;
+export type Refund = z.output<typeof refunds.ListedRefund>;
 export type RefundDetail = z.output<typeof refunds.OperatorRefundDetail>;
 export type Withdrawal = z.output<typeof withdrawals.ListedWithdrawal>;
 export type WithdrawalDetail = z.output<typeof withdrawals.OperatorWithdrawalDetail>;
@@ -69,6 +70,7 @@ type Routes = {
   'GET /api/ops/proposals/:proposalId': Proposal;
   'GET /api/ops/transactions': Transaction[];
   'GET /api/ops/transactions/:transactionId': TransactionDetail;
+  'GET /api/ops/refunds': Refund[];
   'GET /api/ops/refunds/:refundId': RefundDetail;
   'GET /api/ops/withdrawals': Withdrawal[];
   'GET /api/ops/withdrawals/:withdrawalId': WithdrawalDetail;

@@ -140,7 +140,9 @@ describe('the console of operators', () => {
 
   test('finance records what a refund came to in its own words, and its audit row leads to it', async () => {
     const { refundId, transactionId } = await buildUnknownRefund(console, 'R-JOURNEY');
-    const { page, problems, close } = await console.open(`/test/refunds/${refundId}`, { role: 'finance' });
+    const { page, problems, close } = await console.open('/test/refunds?stage=UNKNOWN', { role: 'finance' });
+    await page.locator('tbody tr', { hasText: 'R-JOURNEY' }).getByText('40.00').waitFor();
+    await page.goto(`${console.consoleUrl}/test/refunds/${refundId}`);
     await page.locator('dd', { hasText: 'CBE Birr' }).waitFor();
     await page.locator('dd', { hasText: 'no usable answer' }).waitFor();
     expect(await page.locator(`main a[href$="/transactions/${transactionId}"]`).count()).toBe(1);

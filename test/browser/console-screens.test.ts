@@ -32,6 +32,7 @@ describe('every screen of the console', () => {
       find: `/test/find?q=${FAILED_ORDER}`,
       transactions: '/test/transactions',
       withdrawals: '/test/withdrawals',
+      refunds: `/test/refunds?open=${refundId}`,
       refund: `/test/refunds/${refundId}`,
       settlements: '/test/settlements',
       deliveries: '/test/deliveries',

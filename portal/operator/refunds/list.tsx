@@ -1,0 +1,59 @@
+import { REFUND_STAGES, REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
+import { channelName } from '../../ui/channel-text.ts';
+import { environment } from '../../ui/environment.ts';
+import type { Filter } from '../../ui/filter-bar.tsx';
+import { formatBirr } from '../../ui/format.ts';
+import { catalogue } from '../../ui/language.ts';
+import type { Column } from '../../ui/list.tsx';
+import { RefundState, STATES } from '../../ui/refund-state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { listPage } from '../list-page.tsx';
+import { useRead, type Refund } from '../routes.ts';
+import { text as shared } from '../text.ts';
+
+const REFRESH_MS = 10_000;
+
+const text = catalogue({
+  none: ['There was no refund in the last 30 days.', 'ባለፉት 30 ቀናት ተመላሽ ክፍያ አልነበረም።'],
+  search: ['Id or reference', 'መለያ ወይም ማጣቀሻ'],
+  stage: ['Stage', 'ደረጃ'],
+  reference: ['Reference', 'ማጣቀሻ'],
+});
+
+const valuesOf = (values: readonly (keyof typeof STATES)[]) => values.map((one) => [one, STATES[one]] as const);
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'search', label: text.search },
+  { kind: 'several', name: 'status', label: shared.status, values: valuesOf(REFUND_STATUSES) },
+  {
+    kind: 'several',
+    name: 'stage',
+    label: text.stage,
+    values: valuesOf(REFUND_STAGES.filter((stage) => stage !== 'COMPLETED')),
+  },
+  { kind: 'days' },
+  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+];
+
+const COLUMNS: readonly Column<Refund>[] = [
+  { header: text.reference, cell: ({ reference }) => reference },
+  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
+  { header: shared.status, narrow: 'second', cell: (row) => <RefundState {...row} /> },
+  { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
+  { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+];
+
+/** The refunds of all merchants in an environment. */
+export const Refunds = listPage<Refund>({
+  title: shared.refunds,
+  filters: FILTERS,
+  columns: COLUMNS,
+  useRows: (query, options) => {
+    const input = { query: { ...query, environment } };
+    return useRead('GET /api/ops/refunds', input, { ...options, everyMs: REFRESH_MS });
+  },
+  idOf: ({ refundId }) => refundId,
+  empty: text.none,
+  view: 'refund',
+});
