@@ -44,13 +44,13 @@ export async function setMerchantStatus(trx: Trx, merchantId: string, status: Me
   return (await rows(trx, sql, { merchantId, status })).length > 0;
 }
 
-/** From which amount on a second person of the merchant confirms each withdrawal; null: none does. */
+/** From which amount on a second person of the merchant confirms each withdrawal and refund; null: none does. */
 export async function readSecondPersonFrom(db: Queryable, merchantId: string): Promise<Santim | null> {
   const sql = 'SELECT second_person_from_santim AS santim FROM merchant WHERE id = :merchantId';
   return found(await first<{ santim: Santim | null }>(db, sql, { merchantId }), 'merchant').santim;
 }
 
-/** Changes that amount, for later withdrawals. */
+/** Changes that amount, for later withdrawals and refunds. */
 export async function setSecondPersonFrom(trx: Trx, merchantId: string, santim: Santim | null): Promise<void> {
   await updateRow(trx, { table: 'merchant', id: merchantId }, { secondPersonFromSantim: santim });
 }

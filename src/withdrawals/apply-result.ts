@@ -26,6 +26,10 @@ export async function applyProviderResult(
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock() };
   const { row, contradicted } = await deps.runInTransaction(async (tx) => {
     const before = await lockWithdrawal(tx.trx, id);
+    // A check that took the lease after it had expired has the newer report, and may have sent again what was declined.
+    const isNewest = before.leaseUntil?.getTime() === leaseUntil.getTime();
+    if (!isNewest && outcome.kind === 'declined' && before.status === 'PENDING')
+      return { row: before, contradicted: null };
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null) {
       await recordTimeline(tx.trx, id, { at: before.submittedAt ?? at, kind: 'payout.submitted' });
@@ -36,8 +40,6 @@ export async function applyProviderResult(
       row = await transitionWithdrawal(tx, row, { ...transition, changes, at, notifyWorkflow });
     }
     if (row !== before) return { row, contradicted: null };
-    // A check that took the lease after it had expired has the newer report.
-    const isNewest = before.leaseUntil?.getTime() === leaseUntil.getTime();
     if (isNewest) row = await recordReport(tx, before, { outcome, at, checked });
     const isConflict = CONTRADICTED[outcome.kind]?.includes(before.status) ?? false;
     if (isConflict) await openCase(tx, before, { outcome, at });

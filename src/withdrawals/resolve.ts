@@ -125,12 +125,16 @@ async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision
   const other = await first<{ id: string }>(
     trx,
     `SELECT id FROM withdrawal WHERE provider_reference = :providerReference AND id <> :id
-       AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED') LIMIT 1`,
+       AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED')
+     UNION ALL
+     SELECT id FROM refund WHERE provider_reference = :providerReference
+       AND channel = :channel AND environment = :environment AND status = 'SUCCESS' LIMIT 1`,
     { ...row, providerReference },
   );
   if (other) {
     const issue = `is that of ${other.id}: give the one of this payout`;
-    throw invalid('providerReference', issue, { code: 'INVALID_STATE' });
+    const existing = other.id.startsWith('rfd_') ? { refundId: other.id } : { withdrawalRequestId: other.id };
+    throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
   }
   const reported = await first<{ santim: Santim | null }>(
     trx,

@@ -1,6 +1,10 @@
+import { rows } from '../../src/lib/db.ts';
+import { createRefund } from '../../src/payments/refunds/create.ts';
+import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import { listCases } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
+import { returned } from '../payments/refunds/fixture.ts';
 import { withdraw } from '../support/settlements.ts';
 import {
   buildLive,
@@ -156,4 +160,20 @@ test('concurrent resolutions of three withdrawals with one provider reference: e
   const said = ids.map((id) => fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, decision)));
   const outcomes = await Promise.allSettled(said);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('a provider reference under which a refund was paid is that of no withdrawal', async () => {
+  const find = 'SELECT id FROM transaction WHERE merchant_id = :merchantId';
+  const [payment] = await rows<{ id: string }>(fixture.db, find, fixture.scope);
+  const wanted = { transactionId: payment!.id, amountSantim: 1_00n, returnFee: false, requestedBy: 'key_test' };
+  const { row } = await fixture.runInTransaction((tx) =>
+    createRefund({ ...fixture, tx }, fixture.scope, { ...wanted, reference: 'R-1' }),
+  );
+  const id = await fixture.ready();
+  await fixture.report(id, UNKNOWN_PAYOUT);
+  fixture.provider.returnsForRefunds(returned(1_00n, `BOTH-${id}`));
+  await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, notifyWorkflow: true });
+  // The fixture makes references unique by the id.
+  const taken = fixture.resolve(id, { ...COMPLETED, providerReference: 'BOTH' });
+  await expect(taken).rejects.toMatchObject({ code: 'INVALID_STATE', existing: { refundId: row.id } });
 });

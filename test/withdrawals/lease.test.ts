@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { NOT_THERE, PAID_OUT, TAKEN, UNKNOWN_PAYOUT } from '../support/withdrawals.ts';
+import { NOT_THERE, PAID_OUT, REFUSED, TAKEN, UNKNOWN_PAYOUT } from '../support/withdrawals.ts';
 import { CHECK, useWithdrawalFixture } from './fixture.ts';
 
 const LEASE_MS = 10_000;
@@ -40,6 +40,19 @@ describe('the lease of a withdrawal', () => {
     const later = await createCheckPayout(fixture)(id, CHECK);
     expect(later).toMatchObject({ queried: true, row: { stage: 'SUBMITTED', lastOutcome: 'accepted' } });
     release(UNKNOWN_PAYOUT);
+    await first;
+    expect(await readWithdrawal(fixture.db, id)).toEqual(later.row);
+  });
+
+  test('a decline that arrives after its lease has expired releases nothing: a later check has sent it again', async () => {
+    const id = await fixture.ready();
+    let release: (outcome: PayoutOutcome) => void = () => undefined;
+    fixture.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE, TAKEN);
+    const first = fixture.checkPayout(id, CHECK);
+    while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    fixture.pass(LEASE_MS);
+    const later = await createCheckPayout(fixture)(id, CHECK);
+    release(REFUSED);
     await first;
     expect(await readWithdrawal(fixture.db, id)).toEqual(later.row);
   });

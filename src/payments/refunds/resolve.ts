@@ -101,5 +101,6 @@ async function requireUnused({ trx }: UnitOfWork, row: RefundRow, providerRefere
   const other = await first<{ id: string }>(trx, sql, { ...row, providerReference });
   if (!other) return;
   const issue = `is that of ${other.id}: give the one of this refund`;
-  throw invalid('providerReference', issue, { code: 'INVALID_STATE' });
+  const existing = { refundId: other.id };
+  throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
 }

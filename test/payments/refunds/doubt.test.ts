@@ -43,7 +43,11 @@ describe('a refund whose outcome is unknown', () => {
     await fixture.report(other, returned(10_00n, 'CASE-COMPLETED'));
     await fixture.report(id, UNKNOWN);
     fixture.pass(60_000);
-    await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow(other);
+    await expect(fixture.resolve(id, COMPLETED)).rejects.toMatchObject({
+      ...refused,
+      details: [{ field: 'providerReference', code: 'already_used' }],
+      existing: { refundId: other },
+    });
     const { row } = await fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-9' });
     expect(row).toMatchObject({ status: 'SUCCESS', providerReference: 'CASE-9' });
     expect(await fixture.balance()).toEqual([134_25n, 0n]);
