@@ -112,6 +112,7 @@ async function findByText(wanted: string, may: May): Promise<Hit[]> {
   const payments = { ...query, status: 'ALL', currency: 'ETB' };
   const found = await Promise.all([
     call('GET /api/checkout/txns/get_all_txns', { query: payments }).then(({ data }) => data.map(transactionHit)),
+    may('refunds:read') ? call('GET /api/checkout/refunds', { query }).then(({ data }) => data.map(refundHit)) : [],
     may('withdrawals:read')
       ? call('GET /api/checkout/withdrawal', { query }).then(({ data }) => data.map(withdrawalHit))
       : [],
@@ -222,7 +223,7 @@ function Choices({ typed, onType, hits, onClose, children }: ChoicesProps) {
       >
         {hits.map((hit, index) => (
           <Option
-            key={hit.path}
+            key={`${hit.path} ${hit.kind} ${hit.name}`}
             id={`${id}-${index}`}
             hit={hit}
             isActive={index === active}

@@ -76,6 +76,7 @@ type Routes = {
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
   'POST /api/checkout/sandbox/txns/:transactionId/decision': TransactionRow;
   'POST /api/checkout/txns/:transactionId/refunds': RefundRow;
+  'GET /api/checkout/refunds': RefundRow[];
   'GET /api/checkout/refunds/:refundId': RefundRow;
   'POST /api/portal/refunds/:refundId/confirm': RefundRow;
   'POST /api/portal/refunds/:refundId/decline': RefundRow;

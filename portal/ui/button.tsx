@@ -25,6 +25,19 @@ type Props = ComponentProps<'button'> & {
   whyNot?: string | undefined;
 };
 
+/** The heading of the window or page of an element gets the focus: what had it is gone. */
+export const focusHeading = (place: Element | null): void =>
+  place?.querySelector<HTMLElement>('h1, h2')?.focus({ preventScroll: true });
+
+/** The window or page that an element belongs to. */
+export const placeOf = (element: Element | null): Element | null =>
+  element?.closest('dialog') ?? document.querySelector('main');
+
+/** A `ref`: when a button goes that has the focus, the heading of what it belongs to gets it. */
+export const passFocusOn = (button: HTMLButtonElement) => (): void => {
+  if (document.activeElement === button) focusHeading(placeOf(button));
+};
+
 /** A button. The reason of one that cannot be used stands below it. */
 export function Button({ kind = 'second', icon, isBusy = false, whyNot, className = '', children, ...rest }: Props) {
   const reasonId = useId();

@@ -1,6 +1,6 @@
 import { useState, type ComponentProps, type ReactNode } from 'react';
 
-import { Button } from './button.tsx';
+import { Button, passFocusOn } from './button.tsx';
 
 type Props = Pick<ComponentProps<typeof Button>, 'kind' | 'icon' | 'whyNot' | 'aria-label'> & {
   label: string;
@@ -13,7 +13,7 @@ export function DialogButton({ label, children, ...button }: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button {...button} onClick={() => setOpen(true)}>
+      <Button ref={passFocusOn} {...button} onClick={() => setOpen(true)}>
         {label}
       </Button>
       {isOpen && children(() => setOpen(false))}

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, type ReactNode, type SyntheticEvent } from 'react';
 
-import { IconButton } from './button.tsx';
+import { focusHeading, IconButton, placeOf } from './button.tsx';
 import { text } from './text.ts';
 
 type Props = { title: ReactNode; onClose: () => void; children: ReactNode };
@@ -19,9 +19,10 @@ function Head({ id, title, onClose }: { id: string; title: ReactNode; onClose: (
 /** React hands the end of a window also to the panel that it was opened in. */
 const isOwn = ({ target, currentTarget }: SyntheticEvent): boolean => target === currentTarget;
 
-/** The focus returns to what has opened a window, if that is still there. */
-function focusAgain(opener: Element | null): void {
-  if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
+/** The focus returns to what has opened a window; to the heading of its place, if it is gone or disabled. */
+function focusAgain(opener: Element | null, place: Element | null): void {
+  if (opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+  if (document.activeElement !== opener) focusHeading(place);
 }
 
 /** Where a person types: in the first field of a form, or in that of a search. */
@@ -33,9 +34,10 @@ export function Dialog({ title, onClose, children }: Props) {
   const titleId = useId();
   useEffect(() => {
     const opener = document.activeElement;
+    const place = placeOf(opener);
     dialog.current?.showModal();
     dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus({ preventScroll: true });
-    return () => focusAgain(opener);
+    return () => focusAgain(opener, place);
   }, []);
   return (
     <dialog
@@ -59,11 +61,12 @@ export function Drawer({ title, onClose, children }: Props) {
   useEffect(() => {
     const element = drawer.current;
     const opener = document.activeElement;
+    const place = placeOf(opener);
     if (matchMedia(WIDE).matches) element?.show();
     else element?.showModal();
     // What is to be done next, where that is clear.
     element?.querySelector<HTMLElement>('[data-next]')?.focus({ preventScroll: true });
-    return () => focusAgain(opener);
+    return () => focusAgain(opener, place);
   }, []);
   return (
     <dialog

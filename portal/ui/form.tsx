@@ -71,7 +71,7 @@ export function FormDialog({ title, onClose, ...form }: FormDialogProps) {
 }
 
 /** A change by `useChange`. */
-type Change<Input> = FormProps['change'] & {
+export type Change<Input> = FormProps['change'] & {
   mutate: (input: Input, options: { onSuccess: () => void }) => void;
 };
 

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 
 import type { Refund } from '../../src/payments/refunds/schema.ts';
-import type { RefundStatus } from '../../src/payments/refunds/states.ts';
+import { confirmableUntil, type RefundStatus } from '../../src/payments/refunds/states.ts';
+import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
@@ -20,10 +21,34 @@ export const STATES = catalogue({
   COMPLETED: ['Completed', 'ተጠናቋል'],
 });
 
-const FAILURES: Readonly<Record<string, string>> = catalogue({
+/** Why a refund was not made. */
+const FAILURES: Record<PayoutFailure['code'] | 'byPerson', string> = catalogue({
   DECLINED: ['The provider did not make the refund.', 'አቅራቢው ገንዘቡን አልመለሰም።'],
   INSUFFICIENT_FUNDS: ['The account at the provider has too little money.', 'በአቅራቢው ዘንድ ያለው ሂሳብ አይበቃም።'],
   TIMED_OUT: ['It was not confirmed within 7 days.', 'በ7 ቀናት ውስጥ አልተረጋገጠም።'],
+  REJECTED: ['The provider rejected the request.', 'አቅራቢው ጥያቄውን አልተቀበለም።'],
+  byPerson: ['It was declined by a person.', 'በሰው ውድቅ ተደርጓል።'],
+  CANCELLED_BY_CUSTOMER: ['The customer cancelled the refund.', 'ደንበኛው መመለሱን ሰርዟል።'],
+  INVALID_PAYER: ['The provider does not know the phone number.', 'አቅራቢው ስልክ ቁጥሩን አያውቀውም።'],
+  INVALID_PAYEE: ['The provider does not know the phone or account.', 'አቅራቢው ስልኩን ወይም ሂሳቡን አያውቀውም።'],
+});
+
+type Failure = { code: string; providerCode: unknown };
+
+const isByPerson = ({ code, providerCode }: Failure): boolean => code === 'REJECTED' && providerCode === '';
+
+/** Why a refund was not made, in a sentence; undefined: the code is unknown. */
+export function refundFailure(failure: Failure): string | undefined {
+  const { code } = failure;
+  if (isByPerson(failure)) return FAILURES.byPerson;
+  return code in FAILURES ? FAILURES[code as PayoutFailure['code']] : undefined;
+}
+
+/** How a refund has ended, by the provider's report or the operators' decision. */
+export const ENDS = catalogue({
+  succeeded: ['refunded', 'ተመልሷል'],
+  COMPLETED: ['the customer has the money', 'ገንዘቡ ለደንበኛው ደርሷል'],
+  FAILED: ['the customer has none of it', 'ገንዘቡ ለደንበኛው አልደረሰም'],
 });
 
 const TONES: Record<RefundStatus, Tone> = { PENDING: 'info', SUCCESS: 'good', FAILED: 'bad' };
@@ -33,11 +58,15 @@ export function RefundState({ status, stage }: Pick<RefundRow, 'status' | 'stage
   return <Badge tone={TONES[status]}>{STATES[(status === 'PENDING' && stage) || status]}</Badge>;
 }
 
+/** When a refund that waits for a second person fails; undefined: it does not wait. */
+export const refundUntil = ({ stage, requestedAt }: Pick<RefundRow, 'stage' | 'requestedAt'>): string | undefined =>
+  stage === 'AWAITING_CONFIRMATION' ? confirmableUntil(new Date(requestedAt)).toISOString() : undefined;
+
 /** Why a refund was not made: in the words of the person who declined it, if there is one. */
-export function RefundFailure({ failure: { code, message } }: { failure: NonNullable<RefundRow['failure']> }) {
+export function RefundFailure({ failure }: { failure: NonNullable<RefundRow['failure']> }) {
   return (
     <Note tone="bad">
-      <ApiText text={message} amharic={FAILURES[code]} />
+      <ApiText text={failure.message} amharic={isByPerson(failure) ? undefined : refundFailure(failure)} />
     </Note>
   );
 }

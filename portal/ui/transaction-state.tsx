@@ -3,6 +3,7 @@ import type { TimelineKind } from '../../src/payments/timeline.ts';
 import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { Badge, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
+import { ENDS as REFUND_ENDS, refundFailure } from './refund-state.tsx';
 
 /** A transaction's status in a word. */
 export const STATES: Record<TransactionStatus, string> = catalogue({
@@ -58,12 +59,18 @@ const FLAGS: Readonly<Record<string, string>> = catalogue({
 /** Facts of an entry that are of no use to a merchant. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['attemptId', 'refundId', 'next']);
 
+type Entry = { kind: string; detail: Readonly<Record<string, unknown>> };
+
 /** A fact of an entry of the timeline in words; undefined: it has none to show. */
-export function factText(name: string, value: unknown): string | undefined {
-  if (LEFT_OUT.has(name) || value === false || value === undefined) return undefined;
+export function factText({ kind, detail }: Entry, name: string): string | undefined {
+  const value = detail[name];
+  if (LEFT_OUT.has(name) || value === false || value === undefined || value === '') return undefined;
   if (value === true) return FLAGS[name];
   if (typeof value !== 'string') return typeof value === 'number' ? `${value}` : undefined;
-  const words: Readonly<Record<string, string>> = { ...HELD_REASON_TEXTS, ...OUTCOMES, ...FAILURES };
+  const isRefund = kind.startsWith('refund.');
+  if (isRefund && name === 'code') return refundFailure({ code: value, providerCode: detail['providerCode'] }) ?? value;
+  const own = isRefund ? REFUND_ENDS : FAILURES;
+  const words: Readonly<Record<string, string>> = { ...HELD_REASON_TEXTS, ...OUTCOMES, ...own };
   return words[value] ?? value;
 }
 

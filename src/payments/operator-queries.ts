@@ -44,9 +44,11 @@ export async function listAllTransactions(db: Queryable, filter: OperatorTransac
 
 const SAME_ORDER_NO_MAX = 100;
 
-/** The transactions with this order number, which each merchant may have used once in each environment. */
+/** The transactions with this order number, which each merchant may have used once in each environment, and their refunds. */
 export async function findTransactionIds(db: Queryable, checkoutOrderNo: string): Promise<string[]> {
-  const sql = 'SELECT id FROM transaction WHERE checkout_order_no = :checkoutOrderNo LIMIT :most';
+  const sql = `
+    WITH found AS (SELECT id FROM transaction WHERE checkout_order_no = :checkoutOrderNo LIMIT :most)
+    SELECT id FROM found UNION ALL SELECT r.id FROM refund r JOIN found f ON f.id = r.transaction_id`;
   const found = await rows<{ id: string }>(db, sql, { checkoutOrderNo, most: SAME_ORDER_NO_MAX });
   return found.map(({ id }) => id);
 }

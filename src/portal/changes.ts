@@ -99,6 +99,10 @@ const resource = (kind: Exclude<ChangeKind, 'event'>): string =>
   `SELECT '${kind}' AS kind, id, merchant_id, environment, status, '' AS state, now() AS at FROM ${kind}
    WHERE id = ANY(:ids) AND ${OF_MERCHANTS}`;
 
+/** The events of refunds are about these; their entries are in the timeline of their transaction. */
+const ABOUT =
+  'ARRAY(SELECT unnest(CAST(:ids AS text[])) UNION ALL SELECT id FROM refund WHERE transaction_id = ANY(:ids))';
+
 /** The present state of resources, of the newest events about them, and of events by their ids. */
 const CHANGED = `
   ${resource('transaction')} UNION ALL ${resource('withdrawal')} UNION ALL ${resource('settlement')} UNION ALL
@@ -107,6 +111,6 @@ const CHANGED = `
     SELECT id, merchant_id, environment FROM webhook_event WHERE id = ANY(:events)
     UNION
     SELECT id, merchant_id, environment FROM webhook_event
-    WHERE resource_id = ANY(:ids) AND created_at > now() - interval '1 minute' AND ${OF_MERCHANTS}
+    WHERE resource_id = ANY(${ABOUT}) AND created_at > now() - interval '1 minute' AND ${OF_MERCHANTS}
   ) e
   LEFT JOIN LATERAL (SELECT ${WORST} AS status, ${STATE} AS state FROM webhook_delivery d WHERE d.event_id = e.id) d ON true`;

@@ -34,6 +34,7 @@ export const text = catalogue({
   held: ['Held payments', 'የተያዙ ክፍያዎች'],
   withdrawals: ['Withdrawals under way', 'በሂደት ላይ ያሉ ወጪዎች'],
   toConfirm: ['Withdrawals to be confirmed', 'ማረጋገጫ የሚጠብቁ ወጪዎች'],
+  refundsToConfirm: ['Refunds to be confirmed', 'ማረጋገጫ የሚጠብቁ ተመላሽ ክፍያዎች'],
   settlements: ['Settlements under way', 'በሂደት ላይ ያሉ ዝውውሮች'],
   undelivered: ['Undelivered events', 'ያልደረሱ ክስተቶች'],
 });

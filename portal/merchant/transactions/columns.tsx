@@ -13,6 +13,7 @@ export const COLUMNS: readonly TransactionColumn[] = [
   { header: text.checkoutOrderNo, cell: (row) => row.checkoutOrderNo },
   { header: text.amount, sortBy: 'amount', align: 'end', narrow: 'second', cell: (row) => formatBirr(row.amount) },
   { header: text.currency, narrow: 'none', cell: (row) => row.currency },
+  // With the contract's value, not the channel's name.
   {
     header: text.transactionThrough,
     cell: (row) => row.transactionThrough ?? <span className="text-quiet">{text.notChosen}</span>,

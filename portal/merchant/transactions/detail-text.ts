@@ -44,6 +44,7 @@ export const AMOUNTS: Readonly<Record<string, string>> = catalogue({
   amountSantim: ['amount', 'መጠን'],
   expectedSantim: ['expected', 'የተጠበቀው'],
   receivedSantim: ['received', 'የደረሰው'],
+  reportedSantim: ['reported', 'የተነገረው'],
   feeSantim: ['fee', 'የአገልግሎት ክፍያ'],
   feeTaxSantim: ['tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
 });

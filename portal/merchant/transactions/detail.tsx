@@ -3,6 +3,7 @@ import { lazy, Suspense, type ReactNode } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
+import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
@@ -158,7 +159,7 @@ function PaymentFacts({ transaction }: { transaction: TransactionWithTimeline })
           [list.feeTax]: birr(feeTax),
           [list.net]: birr(netAmount),
           [list.refunded]: birr(transaction.refundedAmount),
-          [list.transactionThrough]: transaction.transactionThrough ?? list.notChosen,
+          [list.transactionThrough]: channelName(transaction.transactionThrough ?? list.notChosen),
           [list.providerReference]: providerReference && (
             <Code value={providerReference} name={list.providerReference} />
           ),

@@ -2,30 +2,34 @@ import { useState } from 'react';
 
 import { issueOf } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
-import { FormDialog, QuestionDialog } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { birr } from '../../ui/format.ts';
-import { RefundFailure, RefundState, type RefundRow } from '../../ui/refund-state.tsx';
+import { RefundFailure, RefundState, refundUntil, type RefundRow } from '../../ui/refund-state.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { text as shared, typedBirr } from '../quote.tsx';
 import { useChange, useRead, type TransactionWithTimeline } from '../routes.ts';
+import { SecondPerson } from '../second-person.tsx';
 import { text } from './refund-text.ts';
 
 type Props = { transaction: TransactionWithTimeline };
 
 const santim = (amount: number): number => Math.round(amount * 100);
 
-/** What of a payment is refunded or being refunded, and what is left, in birr. */
-function sharesOf({ amount, receivedAmount, refunds }: TransactionWithTimeline) {
-  const counted = refunds.filter(({ status }) => status !== 'FAILED');
+/** What of a payment is refunded or being refunded, and what is left, in santim. `but`: the reference of one that does not count. */
+function sharesOf({ amount, receivedAmount, refunds }: TransactionWithTimeline, but?: string) {
+  const counted = refunds.filter(({ status, reference }) => status !== 'FAILED' && reference !== but);
   const used = counted.reduce((sum, one) => sum + santim(one.amount), 0);
-  return { used: used / 100, left: (santim(receivedAmount ?? amount) - used) / 100 };
+  return { used, left: santim(receivedAmount ?? amount) - used };
 }
 
 /** Why no refund can be requested; undefined: one can. */
@@ -36,45 +40,84 @@ function useBarrier(transaction: TransactionWithTimeline): string | undefined {
   return sharesOf(transaction).left <= 0 ? text.nothingLeft : whyNot('refunds:write');
 }
 
-/** The button that asks for a refund. */
+/** `typed`: the amount; null: all that is left. `isSent`: requested under this reference, perhaps without an answer. */
+type Wish = { reference: string; typed: string | null; reason: string; returnFee: boolean; isSent: boolean };
+
+const newWish = (): Wish => ({
+  reference: `R-${crypto.randomUUID().slice(0, 13)}`,
+  typed: null,
+  reason: '',
+  returnFee: false,
+  isSent: false,
+});
+
+/** The button that asks for a refund. What is wished outlasts its window: sent again after a lost answer, it is the same refund. */
 export function RefundButton({ transaction }: Props) {
   const barrier = useBarrier(transaction);
+  const [wish, setWish] = useState(newWish);
   return (
     <DialogButton label={text.refund} whyNot={barrier}>
-      {(close) => <RefundForm transaction={transaction} onClose={close} />}
+      {(close) => {
+        const form = {
+          transaction,
+          wish,
+          onChange: setWish,
+          onClose: close,
+          onDone: () => (close(), setWish(newWish())),
+        };
+        return <RefundWindow {...form} />;
+      }}
     </DialogButton>
   );
 }
 
-/** Sent again, it is the same refund: its reference is made when the window opens. */
-function RefundForm({ transaction, onClose }: Props & { onClose: () => void }) {
-  const { transactionId, checkoutOrderNo, transactionThrough } = transaction;
-  const [{ left, used }] = useState(() => sharesOf(transaction));
-  const [reference] = useState(() => `R-${crypto.randomUUID().slice(0, 13)}`);
-  const [typed, setTyped] = useState(String(left));
-  const [reason, setReason] = useState('');
-  const [returnFee, setReturnFee] = useState(false);
-  const policy = useRead('GET /api/portal/withdrawal-policy', {});
+type FormProps = Props & { wish: Wish; onChange: (wish: Wish) => void; onClose: () => void; onDone: () => void };
+
+/** The form, or what was requested by it before, if its answer was lost. */
+function RefundWindow(props: FormProps) {
+  const { transaction, wish, onDone } = props;
   const create = useChange('POST /api/checkout/txns/:transactionId/refunds');
+  const requested = transaction.refunds.find(({ reference }) => reference === wish.reference);
+  if (!wish.isSent || create.isPending || !requested) return <RefundForm {...props} create={create} />;
+  return (
+    <Dialog title={text.refundOf(transaction.checkoutOrderNo)} onClose={onDone}>
+      <Note tone="info">{text.requestedBefore(birr(requested.amount), requested.reference)}</Note>
+      <Button kind="primary" onClick={onDone}>
+        {kit.close}
+      </Button>
+    </Dialog>
+  );
+}
+
+type Create = ReturnType<typeof useChange<'POST /api/checkout/txns/:transactionId/refunds'>>;
+
+function RefundForm({ transaction, wish, onChange, onClose, onDone, create }: FormProps & { create: Create }) {
+  const { transactionId, checkoutOrderNo } = transaction;
+  const { left } = sharesOf(transaction, wish.reference);
+  const typed = wish.typed ?? String(left / 100);
+  const reference = wish.reference.trim();
   const amount = typedBirr(typed);
-  const from = policy.data?.data.secondPersonFrom ?? null;
   const issue = issueOf(create.error, 'amount');
+  const referenceIssue = issueOf(create.error, 'reference');
+  const set = (changes: Partial<Wish>): void => onChange({ ...wish, ...changes });
   const submit = (): void => {
-    if (amount === undefined) return;
-    const body = { reference, amount, returnFee, ...(reason.trim() !== '' && { reason: reason.trim() }) };
-    create.mutate({ params: { transactionId }, body }, { onSuccess: () => (onClose(), toast(text.requested)) });
+    if (amount === undefined || reference === '') return;
+    const reason = wish.reason.trim();
+    const body = { reference, amount, returnFee: wish.returnFee, ...(reason !== '' && { reason }) };
+    set({ reference, typed, isSent: true });
+    create.mutate({ params: { transactionId }, body }, { onSuccess: () => (onDone(), toast(text.requested)) });
   };
   return (
     <FormDialog
       title={text.refundOf(checkoutOrderNo)}
       action={text.refund}
       change={create}
-      isErrorBeside={issue !== undefined}
+      isErrorBeside={(issue ?? referenceIssue) !== undefined}
       isDisabled={amount === undefined}
       onSubmit={submit}
       onClose={onClose}
     >
-      <p className="text-quiet">{text.left(birr(left))}</p>
+      <p className="text-quiet">{text.left(birr(left / 100))}</p>
       <TextField
         label={shared.amount}
         hint={text.amountHelp}
@@ -82,27 +125,52 @@ function RefundForm({ transaction, onClose }: Props & { onClose: () => void }) {
         isRequired
         value={typed}
         error={typed !== '' && amount === undefined ? kit.wrongAmount : issue}
-        onChange={({ target }) => (create.reset(), setTyped(target.value))}
+        onChange={({ target }) => set({ typed: target.value })}
       />
       <TextField
         label={text.reason}
         maxLength={200}
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
+        value={wish.reason}
+        onChange={({ target }) => set({ reason: target.value })}
       />
-      <Check label={text.returnFee} isChecked={returnFee} onChange={setReturnFee} />
-      {amount !== undefined && (
-        <Note tone="info">
-          {text.consequence(birr(amount), transactionThrough ?? '')} {returnFee ? text.feeReturned : text.feeKept}
-        </Note>
-      )}
-      {from !== null && amount !== undefined && used + amount >= from && <Note tone="warn">{text.secondPerson}</Note>}
+      <TextField
+        label={shared.requestId}
+        isRequired
+        maxLength={64}
+        value={wish.reference}
+        error={reference === '' ? kit.fillIn : referenceIssue}
+        onChange={({ target }) => set({ reference: target.value, isSent: false })}
+      />
+      <Check
+        label={text.returnFee}
+        isChecked={wish.returnFee}
+        onChange={(isChecked) => set({ returnFee: isChecked })}
+      />
+      {amount !== undefined && <Consequence transaction={transaction} wish={wish} amount={amount} />}
     </FormDialog>
   );
 }
 
+/** What a refund of this amount does, and whether another person confirms it. */
+function Consequence({ transaction, wish: { reference, returnFee }, amount }: Props & { wish: Wish; amount: number }) {
+  const policy = useRead('GET /api/portal/withdrawal-policy', {});
+  const from = policy.data?.data.secondPersonFrom;
+  const sum = sharesOf(transaction, reference).used + santim(amount);
+  const channel = channelName(transaction.transactionThrough ?? '');
+  return (
+    <>
+      <Note tone="info">
+        {text.consequence(birr(amount), channel)} {returnFee ? text.feeReturned : text.feeKept}
+      </Note>
+      {from === undefined && <Note tone="warn">{text.secondPersonPerhaps}</Note>}
+      {typeof from === 'number' && sum >= santim(from) && <Note tone="warn">{text.secondPerson}</Note>}
+    </>
+  );
+}
+
 /** The refunds of a payment, with what a second person decides about one that waits. */
-export function Refunds({ transaction: { refunds, status } }: Props) {
+export function Refunds({ transaction }: Props) {
+  const { refunds, status } = transaction;
   if (status !== 'SUCCESS') return null;
   return (
     <Section title={text.title}>
@@ -115,7 +183,7 @@ export function Refunds({ transaction: { refunds, status } }: Props) {
               <RefundState {...refund} />
             </div>
             {refund.failure && <RefundFailure failure={refund.failure} />}
-            <Decision refund={refund} />
+            <Decision refund={refund} orderNo={transaction.checkoutOrderNo} />
             <RefundFacts refund={refund} />
           </li>
         ))}
@@ -126,77 +194,43 @@ export function Refunds({ transaction: { refunds, status } }: Props) {
 
 function RefundFacts({ refund }: { refund: RefundRow }) {
   const { feeReturned, feeTaxReturned, status, reason, requestedAt, reference, refundId } = refund;
-  const fee = feeReturned + feeTaxReturned;
+  const fee = santim(feeReturned) + santim(feeTaxReturned);
+  const until = refundUntil(refund);
   return (
     <Facts
       rows={{
-        [text.refunded]: status === 'SUCCESS' && fee > 0 && text.feeBack(birr(fee)),
+        [text.feeBack]: status === 'SUCCESS' && fee > 0 && birr(fee / 100),
         [text.reason]: reason,
         [shared.totalDebit]: status !== 'FAILED' && birr(refund.totalDebit),
         [shared.requestedAt]: <Time at={requestedAt} seconds />,
-        [text.reference]: <Code value={reference} name={text.reference} />,
+        [text.unconfirmed]: until && <Time at={until} />,
+        [shared.requestId]: <Code value={reference} name={shared.requestId} />,
         [text.refundId]: <Code value={refundId} name={text.refundId} />,
       }}
     />
   );
 }
 
-function Decision({ refund }: { refund: RefundRow }) {
-  const { whyNot } = useMember();
-  if (refund.stage !== 'AWAITING_CONFIRMATION') return null;
-  const reason = whyNot('refunds:write');
+function Decision({ refund, orderNo }: { refund: RefundRow; orderNo: string }) {
+  const { stage, refundId, amount, channel, reason } = refund;
+  const confirm = useChange('POST /api/portal/refunds/:refundId/confirm');
+  const decline = useChange('POST /api/portal/refunds/:refundId/decline');
+  if (stage !== 'AWAITING_CONFIRMATION') return null;
   return (
     <div className="flex flex-wrap gap-2">
-      <DialogButton kind="primary" label={text.confirm} whyNot={reason}>
-        {(close) => <ConfirmDialog refund={refund} onClose={close} />}
-      </DialogButton>
-      <DialogButton kind="danger" label={text.decline} whyNot={reason}>
-        {(close) => <DeclineDialog refund={refund} onClose={close} />}
-      </DialogButton>
-    </div>
-  );
-}
-
-type DialogProps = { refund: RefundRow; onClose: () => void };
-
-function ConfirmDialog({ refund: { refundId, amount }, onClose }: DialogProps) {
-  const confirm = useChange('POST /api/portal/refunds/:refundId/confirm');
-  return (
-    <QuestionDialog
-      title={text.confirm}
-      action={text.confirm}
-      change={confirm}
-      input={{ params: { refundId }, body: {} }}
-      done={text.confirmed}
-      onClose={onClose}
-    >
-      <p>{text.confirmQuestion(birr(amount) ?? '')}</p>
-    </QuestionDialog>
-  );
-}
-
-function DeclineDialog({ refund: { refundId }, onClose }: DialogProps) {
-  const [reason, setReason] = useState('');
-  const decline = useChange('POST /api/portal/refunds/:refundId/decline');
-  return (
-    <QuestionDialog
-      title={text.declineTitle}
-      action={text.decline}
-      kind="danger"
-      change={decline}
-      isDisabled={reason.trim() === ''}
-      input={{ params: { refundId }, body: { reason } }}
-      done={text.declined}
-      onClose={onClose}
-    >
-      <p>{text.declineHelp}</p>
-      <TextField
-        label={text.reason}
-        isRequired
-        maxLength={200}
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
+      <SecondPerson
+        text={text}
+        permission="refunds:write"
+        params={{ refundId }}
+        confirm={confirm}
+        decline={decline}
+        question={
+          <>
+            <p>{text.confirmQuestion(birr(amount), orderNo, channelName(channel))}</p>
+            <Facts rows={{ [text.reason]: reason }} />
+          </>
+        }
       />
-    </QuestionDialog>
+    </div>
   );
 }

@@ -4,7 +4,7 @@ import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { FormDialog, QuestionDialog } from '../../ui/form.tsx';
+import { FormDialog } from '../../ui/form.tsx';
 import { birr } from '../../ui/format.ts';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
@@ -12,6 +12,7 @@ import { destinationText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { typedBirr } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalPolicy, type WithdrawalRow } from '../routes.ts';
+import { SecondPerson } from '../second-person.tsx';
 import { text } from './text.ts';
 
 /** From which amount on a second person confirms, and where owners change it. */
@@ -69,62 +70,18 @@ function PolicyForm({ secondPersonFrom: from, onClose }: WithdrawalPolicy & { on
 
 /** What a second person decides about a withdrawal that waits for one. */
 export function Decision({ withdrawal }: { withdrawal: WithdrawalRow }) {
-  const { whyNot } = useMember();
-  if (withdrawal.stage !== 'AWAITING_CONFIRMATION') return null;
-  const reason = whyNot('withdrawals:write');
-  return (
-    <>
-      <DialogButton kind="primary" label={text.confirm} whyNot={reason}>
-        {(close) => <ConfirmDialog withdrawal={withdrawal} onClose={close} />}
-      </DialogButton>
-      <DialogButton kind="danger" label={text.decline} whyNot={reason}>
-        {(close) => <DeclineDialog withdrawal={withdrawal} onClose={close} />}
-      </DialogButton>
-    </>
-  );
-}
-
-type DialogProps = { withdrawal: WithdrawalRow; onClose: () => void };
-
-function ConfirmDialog({ withdrawal, onClose }: DialogProps) {
-  const { withdrawalRequestId: withdrawalId, amount } = withdrawal;
+  const { stage, amount, withdrawalRequestId: withdrawalId } = withdrawal;
   const confirm = useChange('POST /api/portal/withdrawals/:withdrawalId/confirm');
-  return (
-    <QuestionDialog
-      title={text.confirm}
-      action={text.confirm}
-      change={confirm}
-      input={{ params: { withdrawalId }, body: {} }}
-      done={text.confirmed}
-      onClose={onClose}
-    >
-      <p>{text.confirmQuestion(birr(amount), destinationText(withdrawal))}</p>
-    </QuestionDialog>
-  );
-}
-
-function DeclineDialog({ withdrawal: { withdrawalRequestId: withdrawalId }, onClose }: DialogProps) {
-  const [reason, setReason] = useState('');
   const decline = useChange('POST /api/portal/withdrawals/:withdrawalId/decline');
+  if (stage !== 'AWAITING_CONFIRMATION') return null;
   return (
-    <QuestionDialog
-      title={text.declineTitle}
-      action={text.decline}
-      kind="danger"
-      change={decline}
-      isDisabled={reason.trim() === ''}
-      input={{ params: { withdrawalId }, body: { reason } }}
-      done={text.declined}
-      onClose={onClose}
-    >
-      <p>{text.declineHelp}</p>
-      <TextField
-        label={text.reason}
-        isRequired
-        maxLength={200}
-        value={reason}
-        onChange={(event) => setReason(event.target.value)}
-      />
-    </QuestionDialog>
+    <SecondPerson
+      text={text}
+      permission="withdrawals:write"
+      params={{ withdrawalId }}
+      confirm={confirm}
+      decline={decline}
+      question={<p>{text.confirmQuestion(birr(amount), destinationText(withdrawal))}</p>}
+    />
   );
 }

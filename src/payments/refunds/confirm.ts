@@ -23,7 +23,7 @@ export async function confirmRefund(
 ): Promise<RefundRow> {
   const { trx } = tx;
   const before = await lockAwaiting(tx, scope, refundId);
-  const until = confirmableUntil(before);
+  const until = confirmableUntil(before.requestedAt);
   if (at >= until) throw invalidState(`This refund could be confirmed until ${until.toISOString()}: it fails.`);
   await requireAnotherMember(trx, { userId, notices }, { ...before, what: 'refund' });
   const confirmed = { confirmedBy: userId, confirmedAt: at, stage: 'CREATED', version: before.version + 1 } as const;

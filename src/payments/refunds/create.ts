@@ -200,6 +200,6 @@ async function requestConfirmation(tx: UnitOfWork, row: RefundRow): Promise<void
     transactionId,
     reference,
     amount: formatBirr(row.amountSantim),
-    until: addisDay(confirmableUntil(row)),
+    until: addisDay(confirmableUntil(row.requestedAt)),
   });
 }

@@ -112,7 +112,7 @@ async function isSendable(trx: Trx, { merchantId, transactionId }: RefundRow): P
 }
 
 async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; notifyWorkflow: boolean }) {
-  if (end.at < confirmableUntil(row)) return row;
+  if (end.at < confirmableUntil(row.requestedAt)) return row;
   const message = 'No second person of the merchant confirmed it within 7 days.';
   const failure = { code: 'TIMED_OUT', message, providerCode: '', retryable: true } as const;
   return transitionRefund(tx, row, { ...end, to: 'FAILED', changes: { failure } });

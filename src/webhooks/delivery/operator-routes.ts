@@ -23,7 +23,7 @@ type Deps = {
   db: Database;
   clock: Clock;
   workflowUrl: WorkflowUrl;
-  /** The transactions with this order number, of all merchants. */
+  /** The transactions with this order number, of all merchants, and their refunds. */
   findTransactionIds: (checkoutOrderNo: string) => Promise<string[]>;
 };
 
