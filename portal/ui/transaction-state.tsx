@@ -2,6 +2,7 @@ import type { HeldReason, TransactionStatus } from '../../src/payments/states.ts
 import type { TimelineKind } from '../../src/payments/timeline.ts';
 import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { Badge, type Tone } from './badge.tsx';
+import { channelName } from './channel-text.ts';
 import { catalogue } from './language.ts';
 import { ENDS as REFUND_ENDS, refundFailure } from './refund-state.tsx';
 
@@ -71,7 +72,7 @@ export function factText({ kind, detail }: Entry, name: string): string | undefi
   if (isRefund && name === 'code') return refundFailure({ code: value, providerCode: detail['providerCode'] }) ?? value;
   const own = isRefund ? REFUND_ENDS : FAILURES;
   const words: Readonly<Record<string, string>> = { ...HELD_REASON_TEXTS, ...OUTCOMES, ...own };
-  return words[value] ?? value;
+  return words[value] ?? channelName(value);
 }
 
 /** The entries of the timeline. */

@@ -120,6 +120,19 @@ test('a transaction that commits after later ones is in the stream', async () =>
   await leave();
 });
 
+test('the events of a refund are in the stream with its transaction', async () => {
+  const transactionId = await pay(scope);
+  const owner = await portal.signedIn(scope.merchantId, 'owner');
+  const { changes, leave } = await follow(owner);
+  const path = `/api/checkout/txns/${transactionId}/refunds`;
+  const { body } = await owner.send('POST', path, { body: { reference: 'R-1', amount: 20 } });
+  const sql = 'SELECT id FROM webhook_event WHERE resource_id = :refundId';
+  const [event] = await rows<{ id: string }>(portal.db, sql, { refundId: body.data.refundId });
+  await until('the event of the refund', () => changes.some(({ id }) => id === event?.id));
+  expect(changes).toContainEqual(expect.objectContaining({ kind: 'transaction', id: transactionId }));
+  await leave();
+});
+
 test('a role gets only the kinds that it may read', async () => {
   await fund(fixture, scope, 500_000n);
   const [finance, support] = [

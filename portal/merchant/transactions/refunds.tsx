@@ -125,7 +125,11 @@ function RefundForm({ transaction, wish, onChange, onClose, onDone, create }: Fo
         isRequired
         value={typed}
         error={typed !== '' && amount === undefined ? kit.wrongAmount : issue}
-        onChange={({ target }) => set({ typed: target.value })}
+        onChange={({ target }) => {
+          // What is under way keeps its button busy.
+          if (!create.isPending) create.reset();
+          set({ typed: target.value });
+        }}
       />
       <TextField
         label={text.reason}

@@ -1,4 +1,5 @@
 import { formatBirr } from '../../../src/lib/money.ts';
+import { findTransactionIds } from '../../../src/payments/operator-queries.ts';
 import { createRefund } from '../../../src/payments/refunds/create.ts';
 import { resumeUnsentRefunds } from '../../../src/payments/refunds/workflow.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
@@ -43,6 +44,13 @@ describe('requesting a refund', () => {
     expect(await fixture.balance()).toEqual([0n, 194_25n]);
     await fixture.report(body.data.refundId, returned(200_00n));
     expect(await fixture.balance()).toEqual([0n, 0n]);
+  });
+
+  test("operators find what happened to an order's refunds by its number", async () => {
+    await fixture.pay(100_00n);
+    const refundId = await fixture.requested();
+    const { checkoutOrderNo } = await detail();
+    expect(await findTransactionIds(fixture.db, checkoutOrderNo)).toEqual([fixture.transactionId, refundId]);
   });
 
   test('several refunds share a payment until nothing is left of it', async () => {
