@@ -6,20 +6,19 @@ import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
+import { STAGES } from './stage-text.ts';
 
 export type RefundRow = z.output<typeof Refund>;
 
 /** A refund's status, and the stage of a pending one. */
-export const STATES = catalogue({
-  PENDING: ['Pending', 'በመጠባበቅ ላይ'],
-  SUCCESS: ['Refunded', 'ተመልሷል'],
-  FAILED: ['Failed', 'አልተሳካም'],
-  AWAITING_CONFIRMATION: ['To be confirmed', 'ማረጋገጫ ይጠብቃል'],
-  CREATED: ['About to be sent', 'ሊላክ ነው'],
-  SUBMITTED: ['Sent to the provider', 'ወደ አቅራቢው ተልኳል'],
-  UNKNOWN: ['The provider is asked for the outcome', 'ውጤቱ ከአቅራቢው እየተጠየቀ ነው'],
-  COMPLETED: ['Completed', 'ተጠናቋል'],
-});
+export const STATES = {
+  ...STAGES,
+  ...catalogue({
+    PENDING: ['Pending', 'በመጠባበቅ ላይ'],
+    SUCCESS: ['Refunded', 'ተመልሷል'],
+    FAILED: ['Failed', 'አልተሳካም'],
+  }),
+};
 
 /** Why a refund was not made. */
 const FAILURES: Record<PayoutFailure['code'] | 'byPerson', string> = catalogue({

@@ -12,24 +12,23 @@ import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import type { Filter } from './filter-bar.tsx';
 import { catalogue } from './language.ts';
+import { STAGES } from './stage-text.ts';
 import { Time } from './time.tsx';
 import { providerFailure } from './transaction-state.tsx';
 
 /** A withdrawal's status, and the stage of a pending one. */
-export const STATES = catalogue({
-  PENDING: ['Pending', 'በመጠባበቅ ላይ'],
-  SUCCESS: ['Paid', 'ተከፍሏል'],
-  FAILED: ['Failed', 'አልተሳካም'],
-  REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
-  CANCELLED: ['Cancelled', 'ተሰርዟል'],
-  REVERSED: ['Reversed', 'ተመልሷል'],
-  AWAITING_CONFIRMATION: ['To be confirmed', 'ማረጋገጫ ይጠብቃል'],
-  CREATED: ['About to be sent', 'ሊላክ ነው'],
-  UNDER_REVIEW: ['Under review', 'በምርመራ ላይ'],
-  SUBMITTED: ['Sent to the provider', 'ወደ አቅራቢው ተልኳል'],
-  UNKNOWN: ['The provider is asked for the outcome', 'ውጤቱ ከአቅራቢው እየተጠየቀ ነው'],
-  COMPLETED: ['Completed', 'ተጠናቋል'],
-});
+export const STATES = {
+  ...STAGES,
+  ...catalogue({
+    PENDING: ['Pending', 'በመጠባበቅ ላይ'],
+    SUCCESS: ['Paid', 'ተከፍሏል'],
+    FAILED: ['Failed', 'አልተሳካም'],
+    REJECTED: ['Rejected', 'ውድቅ ተደርጓል'],
+    CANCELLED: ['Cancelled', 'ተሰርዟል'],
+    REVERSED: ['Reversed', 'ተመልሷል'],
+    UNDER_REVIEW: ['Under review', 'በምርመራ ላይ'],
+  }),
+};
 
 /** Why a pending withdrawal is not paid yet, by its stage. */
 export const PENDING_REASONS: Record<Exclude<WithdrawalStage, 'COMPLETED'>, string> = catalogue({
