@@ -120,16 +120,14 @@ test('a transaction that commits after later ones is in the stream', async () =>
   await leave();
 });
 
-test('the events of a refund are in the stream with its transaction', async () => {
-  const transactionId = await pay(scope);
+test('the events of a refund are in the stream', async () => {
+  const path = `/api/checkout/txns/${await pay(scope)}/refunds`;
   const owner = await portal.signedIn(scope.merchantId, 'owner');
   const { changes, leave } = await follow(owner);
-  const path = `/api/checkout/txns/${transactionId}/refunds`;
   const { body } = await owner.send('POST', path, { body: { reference: 'R-1', amount: 20 } });
   const sql = 'SELECT id FROM webhook_event WHERE resource_id = :refundId';
   const [event] = await rows<{ id: string }>(portal.db, sql, { refundId: body.data.refundId });
   await until('the event of the refund', () => changes.some(({ id }) => id === event?.id));
-  expect(changes).toContainEqual(expect.objectContaining({ kind: 'transaction', id: transactionId }));
   await leave();
 });
 
