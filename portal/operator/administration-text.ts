@@ -14,6 +14,7 @@ export const text = catalogue({
   max: ['At most (ETB)', 'ቢበዛ (ብር)'],
   daily: ['Per day (ETB)', 'በቀን (ብር)'],
   tax: ['Tax in hundredths of a percent', 'ግብር በመቶኛ መቶኛ'],
+  returnedOnRefund: ['Refunds may give the fee of a payment back', 'ተመላሽ ክፍያ የአገልግሎት ክፍያውን ሊመልስ ይችላል'],
   largeAmount: ['Reviewed from (ETB)', 'የሚመረመረው ከ (ብር)'],
   twoPersonAmount: ['Two approvals from (ETB)', 'ሁለት ማጽደቅ ከ (ብር)'],
   perHourMax: ['At most within an hour', 'በአንድ ሰዓት ቢበዛ'],

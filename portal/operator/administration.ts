@@ -69,6 +69,7 @@ export const ADMINISTRATION = {
       { name: 'min', label: text.min, kind: 'birr' },
       { name: 'max', label: text.max, kind: 'birr' },
       { name: 'taxBasisPoints', label: text.tax, kind: 'whole' },
+      { name: 'returnedOnRefund', label: text.returnedOnRefund, kind: 'check' },
       VALID_FROM,
     ],
   },

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 
 import { issueOf } from '../ui/api-text.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, passFocusOn } from '../ui/button.tsx';
 import { CallFailure } from '../ui/call.ts';
 import { Check, SelectField, TextField } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form.tsx';
@@ -29,13 +29,6 @@ type CommandProps = {
   whyNot?: string | undefined;
   /** Gets the data of the response, in place of the sentence about it. */
   onDone?: (data: unknown) => void;
-};
-
-/** When a button goes that has the focus, because its command is done, the heading of what it belongs to gets it. */
-const passFocusOn = (button: HTMLButtonElement) => (): void => {
-  if (document.activeElement !== button) return;
-  const place = button.closest('dialog') ?? document.querySelector('main');
-  place?.querySelector<HTMLElement>('h1, h2')?.focus({ preventScroll: true });
 };
 
 /** A button that carries out a command after its fields and its reason. What may not be done is disabled, with why. */

@@ -33,6 +33,7 @@ const FIELDS = catalogue({
   status: ['Status', 'ሁኔታ'],
   stage: ['Stage', 'ደረጃ'],
   state: ['State', 'ሁኔታ'],
+  returnedOnRefund: ['Fee returned on refund', 'የአገልግሎት ክፍያው በተመላሽ ክፍያ ይመለሳል'],
   role: ['Role', 'ሚና'],
   active: ['Active', 'ንቁ'],
   name: ['Name', 'ስም'],

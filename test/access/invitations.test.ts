@@ -254,6 +254,11 @@ describe('the list of invitations', () => {
     expect(await list(`operatorId=${operatorId}`)).toEqual([]);
     const links = await rows(db, 'SELECT revoked_at FROM user_token WHERE email = :email', { email });
     expect(links).toEqual([{ revokedAt: expect.any(Date) }]);
+    // Of an invitation that has ended there is no link to end.
+    await rows(db, 'UPDATE user_token SET revoked_at = NULL WHERE email = :email', { email });
+    await revoke(invitation.invitationId);
+    const later = await rows(db, 'SELECT revoked_at FROM user_token WHERE email = :email', { email });
+    expect(later).toEqual([{ revokedAt: null }]);
   });
 });
 

@@ -3,6 +3,7 @@ import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import { DECLINED, returned } from '../payments/refunds/fixture.ts';
+import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
@@ -15,6 +16,8 @@ async function transactionOf(checkoutOrderNo: string): Promise<string> {
   const row = await portal.db.knex()('transaction').where({ checkoutOrderNo }).first('id');
   return row.id;
 }
+
+beforeAll(() => returnFeesOnRefund(portal.database));
 
 /** The provider reports the outcome of the only pending refund. */
 async function report(outcome: typeof DECLINED): Promise<void> {
@@ -123,10 +126,10 @@ test('from the set amount on another person confirms a refund; who may not refun
 
   const owner = await portal.open('/test/overview', { role: 'owner', language: 'am' });
   await owner.page.click('li:has-text("ማረጋገጫ የሚጠብቁ ተመላሽ ክፍያዎች") a');
-  await owner.page.click('button:text-is("መመለሱን ያረጋግጡ")');
+  await owner.page.click('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")');
   expect(await inspectScreen(owner, 'refund-confirm-amharic')).toEqual([]);
-  await owner.page.locator('dialog').last().locator('button:text-is("መመለሱን ያረጋግጡ")').click();
-  await owner.page.waitForSelector('button:text-is("መመለሱን ያረጋግጡ")', { state: 'detached' });
+  await owner.page.locator('dialog').last().locator('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")').click();
+  await owner.page.waitForSelector('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")', { state: 'detached' });
   await owner.page.waitForFunction('document.activeElement.matches("h1, h2")');
   expect(await portal.db.knex()('refund').where({ transactionId }).first('stage')).toEqual({ stage: 'CREATED' });
 

@@ -71,6 +71,29 @@ test('a withdrawal that has to be confirmed is mailed to those who may confirm i
   expect((await list('AWAITING_CONFIRMATION,CREATED,UNDER_REVIEW')).pagination.total).toBe(2);
 });
 
+test('what is collected for a member who is removed, or may not confirm any more, is not mailed', async () => {
+  const owner = await portal.confirmed(scope.merchantId, 'owner');
+  const [removed, moved] = [
+    await portal.signedIn(scope.merchantId, 'finance'),
+    await portal.signedIn(scope.merchantId, 'finance'),
+  ];
+  await fund(fixture, scope, 500_000n);
+  await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 1_00n));
+  await withdraw(fixture, scope, 12_50n);
+  expect(await mails()).toHaveLength(3);
+  const members = (await owner.send('GET', '/api/portal/team')).body.data.members as {
+    email: string;
+    userId: string;
+  }[];
+  const pathOf = ({ email }: { email: string }) =>
+    `/api/portal/team/${members.find((member) => member.email === email)?.userId}`;
+  expect((await owner.send('DELETE', pathOf(removed))).status).toBe(200);
+  expect((await owner.send('PATCH', pathOf(moved), { body: { role: 'viewer' } })).status).toBe(200);
+  expect(
+    (await mails()).filter(({ subject }) => subject.includes('has to be confirmed')).map((mail) => mail.recipient),
+  ).toEqual([owner.email]);
+});
+
 test('withdrawals that are requested within three minutes are one mail with their number and sum; later ones are another', async () => {
   const owner = await portal.signedIn(scope.merchantId, 'owner');
   const finance = await portal.signedIn(scope.merchantId, 'finance');

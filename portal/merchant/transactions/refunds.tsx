@@ -145,11 +145,13 @@ function RefundForm({ transaction, wish, onChange, onClose, onDone, create }: Fo
         error={reference === '' ? kit.fillIn : referenceIssue}
         onChange={({ target }) => set({ reference: target.value, isSent: false })}
       />
-      <Check
-        label={text.returnFee}
-        isChecked={wish.returnFee}
-        onChange={(isChecked) => set({ returnFee: isChecked })}
-      />
+      {transaction.feeReturnable && (
+        <Check
+          label={text.returnFee}
+          isChecked={wish.returnFee}
+          onChange={(isChecked) => set({ returnFee: isChecked })}
+        />
+      )}
       {amount !== undefined && <Consequence transaction={transaction} wish={wish} amount={amount} />}
     </FormDialog>
   );

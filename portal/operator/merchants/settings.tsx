@@ -18,7 +18,7 @@ type Props = { merchantId: string };
 const settingOf = ({ merchantId }: Props, name: string): string => `/api/ops/merchants/${merchantId}/${name}`;
 
 /** Fields of a form from present values. */
-const typed = (values: Readonly<Record<string, string | number | null>>): Record<string, string> =>
+const typed = (values: Readonly<Record<string, string | number | boolean | null>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]));
 
 const money = (amount: number | null): ReactNode => amount !== null && formatBirr(amount);
@@ -61,13 +61,13 @@ export function Fees(props: Props) {
     {
       header: text.actions,
       cell: ({ rule }) => {
-        const { direction, channel, basisPoints, fixed, min, max, taxBasisPoints } = rule;
+        const { direction, channel, basisPoints, fixed, min, max, taxBasisPoints, returnedOnRefund } = rule;
         return (
           <CommandButton
             name="merchant.change-fees"
             of={ruleName(rule)}
             address={settingOf(props, 'fees')}
-            initial={typed({ direction, channel, basisPoints, fixed, min, max, taxBasisPoints })}
+            initial={typed({ direction, channel, basisPoints, fixed, min, max, taxBasisPoints, returnedOnRefund })}
           />
         );
       },

@@ -1,3 +1,5 @@
+import { insertRow } from '../../../src/lib/db.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { formatBirr } from '../../../src/lib/money.ts';
 import { findTransactionIds } from '../../../src/payments/operator-queries.ts';
 import { createRefund } from '../../../src/payments/refunds/create.ts';
@@ -98,6 +100,31 @@ describe('requesting a refund', () => {
     await fixture.report(failed, DECLINED);
     const { data } = (await fixture.request({ amount: 100, returnFee: true })).body;
     expect(data).toMatchObject({ feeReturned: 2.5, feeTaxReturned: 0.38 });
+  });
+
+  test("a fee that the merchant's fees keep is not returned", async () => {
+    const { scope, transactionId } = fixture;
+    await fixture.db.transaction((trx) =>
+      insertRow(trx, 'fee_rule', {
+        id: newId('fee'),
+        merchantId: scope.merchantId,
+        channel: 'TELEBIRR',
+        direction: 'PAY_IN',
+        basisPoints: 250,
+        fixedSantim: 0n,
+        taxBasisPoints: 1_500,
+        validFrom: new Date('2020-01-01T00:00:00.000Z'),
+        version: 1,
+      }),
+    );
+    const { status, body } = await fixture.request({ returnFee: true });
+    expect([status, body.error.code, body.error.details[0]]).toMatchObject([
+      400,
+      'VALIDATION_ERROR',
+      { field: 'returnFee', code: 'not_allowed' },
+    ]);
+    const { data } = (await fixture.send('GET', `/api/checkout/txns/${transactionId}`)).body;
+    expect([data.feeReturnable, data.refunds]).toEqual([false, []]);
   });
 
   test('only a SUCCESS transaction of the merchant without held money can be refunded', async () => {
