@@ -124,7 +124,7 @@ function script(scenario: Scenario, one: ModelRefund, reply: RefundReply): void 
 type Check = Extract<Step, { do: 'checkRefund' }>;
 
 function check(scenario: Scenario, one: ModelRefund, { reply, proof }: Check): PlannedCall {
-  const isQueryable = one.status === 'PENDING' || (proof && one.status === 'FAILED');
+  const isQueryable = one.status === 'PENDING' || (proof && one.status === 'FAILED' && one.sentAt !== null);
   return {
     mustChange: isQueryable && (one.sentAt !== null || !(scenario.isSuspended || isOverdrawn(scenario.books, one))),
     // "Not found" leads to another submission.
@@ -146,13 +146,14 @@ function resolve(scenario: Scenario, one: ModelRefund, outcome: 'COMPLETED' | 'F
   const { fixture, books } = scenario;
   const at = fixture.clock();
   const isOpen = one.status === 'PENDING' && one.sentAt !== null;
+  const isUnsent = one.status === 'PENDING' && one.sentAt === null && outcome === 'FAILED';
   const isEarly = outcome === 'FAILED' && at.getTime() - (one.sentAt ?? at).getTime() < 3_600_000;
   const isContradicted = one.status === 'FAILED' && one.isReportedPaid;
   const isLate = isContradicted && outcome === 'COMPLETED';
   const feeBack = isLate ? lateFeeBackOf(books, one) : one.feeBack;
   const lacks = isLate && costOf({ ...one, feeBack }) > expectedOf(books).available;
   return {
-    mustChange: (isOpen && !isEarly) || (isContradicted && !lacks) ? null : false,
+    mustChange: isUnsent || ((isOpen && !isEarly) || (isContradicted && !lacks) ? null : false),
     call: () =>
       fixture.runInTransaction(async (tx) => {
         const found = { outcome, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
