@@ -1,6 +1,5 @@
 import { createRefund } from '../../src/payments/refunds/create.ts';
 import { readRefund } from '../../src/payments/refunds/queries.ts';
-import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, expectClearingAgrees, SANDBOX_CHANNELS } from './fixture.ts';
 import type { ReconciliationFixture } from './fixture.ts';
@@ -9,7 +8,6 @@ let fixture: ReconciliationFixture;
 let references = 0;
 beforeEach(async () => {
   fixture = await createReconciliationFixture();
-  await returnFeesOnRefund(fixture.database);
 });
 afterEach(async () => {
   await expectLedgerHolds(fixture.db);
@@ -34,7 +32,7 @@ async function refund(transactionId: string, amountSantim = 40_00n): Promise<str
     transactionId,
     reference: `R-${references}`,
     amountSantim,
-    returnFee: true,
+    returnFee: false,
     requestedBy: 'key_test',
   };
   const { row } = await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, fixture.scope, wanted));
