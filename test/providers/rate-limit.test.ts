@@ -54,7 +54,7 @@ test('calls are spaced by the rate limit; those that would wait for over half of
   expect(limited['CBE_BIRR delayed']).toBeGreaterThanOrEqual(sent.length - 2);
   expect(limited['AWASH refused']).toBe(0);
   const circuits = await metric('meskot_provider_circuit_open');
-  expect(Object.keys(circuits)).toHaveLength(9);
+  expect(Object.keys(circuits)).toHaveLength(12);
   expect(circuits['CBE_BIRR payments']).toBe(0);
   await close();
 });
