@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { newId } from '../../src/lib/ids.ts';
 import { toPlainOrderId } from '../../src/providers/exchange.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters } from './sandbox.ts';
 
@@ -94,3 +95,21 @@ describe.each(CHANNELS)('a provider reply from %s', (channel) => {
     }
   });
 });
+
+test.each([
+  { refund_info: {} },
+  { refund_info: 'none' },
+  { refund_info: [{ refund_amount: 10 }] },
+  { refund_amount: 10 },
+])(
+  'a paid order of telebirr is read as paid with %j; its refund is unknown where their list cannot be read',
+  async (other) => {
+    const { orderId: paymentId } = anOrder('http://127.0.0.1:1/');
+    const paid = { ...MONEY, ...REFERENCE, order_status: 'PAY_SUCCESS', merch_order_id: toPlainOrderId(paymentId) };
+    sayJson({ result: 'SUCCESS', code: '0', biz_content: { ...paid, ...other } });
+    const telebirr = adapters.adapter('TELEBIRR');
+    expect(await telebirr.query(paymentId)).toMatchObject({ kind: 'succeeded', amountSantim: 10_050n });
+    const kind = 'refund_info' in other ? 'unknown' : 'not-found';
+    expect(await telebirr.queryRefund({ refundId: newId('rfd'), paymentId })).toMatchObject({ kind });
+  },
+);
