@@ -3,13 +3,14 @@ import { paymentPosting, suspensePosting } from '../ledger/postings.ts';
 import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
+import type { Leased } from '../providers/lease.ts';
 import { isUnsent, type ProviderOutcome } from '../providers/provider.ts';
 import { selectStates, toState, type AttemptRow, type AttemptState, type StateRow } from './queries.ts';
 import { afterDecline, isAttemptOver, isQueryable, QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
 import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
-export type ClaimedAttempt = AttemptRow & {
+export type ClaimedAttempt = AttemptRow & Leased & {
   /** Whether it was sent before, so that the provider may have the order. */
   isRepeat: boolean;
   attemptsCount: number;

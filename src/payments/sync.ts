@@ -1,19 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Clock } from '../lib/clock.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
-import { isToWarnOf, warnOfProvider } from '../providers/exchange.ts';
-import {
-  findProviderOf,
-  ofOtherAccount,
-  withoutProvider,
-  type FindProvider,
-  type PaymentOrder,
-  type ProviderOutcome,
-} from '../providers/provider.ts';
+import { warnOfOutcome } from '../providers/exchange.ts';
+import { checkUnderLease, isLeased, leaseEnd, type Claim } from '../providers/lease.ts';
+import { findAccountOf, type FindProvider, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
 import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
@@ -39,14 +31,6 @@ export type CheckOptions = {
 
 export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise<AttemptState>;
 
-/**
- * Longer than a submission and the query after its rejection may take together; afterwards another process may query the
- * attempt of a dead one.
- */
-const LEASE_MS = 10_000;
-/** How long the result of another query is waited for. */
-const OTHER_QUERY_WAIT_MS = 2_000;
-const OTHER_QUERY_POLL_MS = 100;
 /** Except for callbacks and polls: at most one query of an attempt in this time. */
 export const MIN_QUERY_INTERVAL_MS = 2_000;
 /** A workflow's polls are further apart; the first comes 2 s after the attempt, which was queried at once. */
@@ -58,22 +42,29 @@ export const POLL_INTERVAL_MIN_MS = 1_000;
  * harmless: the lease of another one is waited for.
  */
 export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
-  return async (attemptId, options) => {
-    for (let waitedMs = 0; ; waitedMs += OTHER_QUERY_POLL_MS) {
-      const claimed = await claimAttempt(deps, attemptId, options);
-      if (claimed) return queryAndApply(deps, claimed, options);
-      const state = await readAttemptState(deps.db, attemptId);
-      const isLeased = state.leaseUntil !== null && state.leaseUntil > deps.clock();
-      // Claimed unless leased: the lease has ended since. The other query may precede the callback.
-      const isMissed = !options.minIntervalMs && isQueryable(state.attemptStatus) && state.initiatedAt !== null;
-      if (!(isLeased || isMissed) || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
-      await sleep(OTHER_QUERY_POLL_MS);
-    }
-  };
+  return async (attemptId, options) =>
+    checkUnderLease<ClaimedAttempt, AttemptState>(deps.db, {
+      table: 'payment_attempt',
+      claim: async () => claimAttempt(deps, attemptId, options),
+      check: async (attempt) => queryAndApply(deps, attempt, options),
+    });
+}
+
+async function claimAttempt(
+  deps: CheckDeps,
+  attemptId: string,
+  options: CheckOptions,
+): Promise<Claim<ClaimedAttempt, AttemptState>> {
+  const leased = await leaseAttempt(deps, attemptId, options);
+  if (leased) return { leased };
+  const state = await readAttemptState(deps.db, attemptId);
+  // Claimed unless leased: the lease has ended since. The other query may precede the callback.
+  const isMissed = !options.minIntervalMs && isQueryable(state.attemptStatus) && state.initiatedAt !== null;
+  return isLeased(state, deps.clock()) || isMissed ? { busy: state } : { result: state };
 }
 
 /** The lease: one conditional UPDATE. An order that was never sent is not sent once the session's time is over. */
-async function claimAttempt(
+async function leaseAttempt(
   deps: CheckDeps,
   attemptId: string,
   options: CheckOptions,
@@ -98,7 +89,7 @@ async function claimAttempt(
       queryable: [...QUERYABLE_ATTEMPTS],
       now,
       clock,
-      leaseUntil: new Date(clock.getTime() + LEASE_MS),
+      leaseUntil: leaseEnd(deps.clock),
       queriedBefore: new Date(now.getTime() - minIntervalMs),
     },
   );
@@ -106,37 +97,17 @@ async function claimAttempt(
 
 async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
   const { now = deps.clock(), notifyWorkflow } = options;
-  try {
-    const outcome = await queryProvider(deps, attempt, now);
-    const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
-    const state = await applyProviderResult(deps, result);
-    warnOperators(deps, result, state);
-    return state ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
-  } catch (error) {
-    await releaseLease(deps.db, attempt).catch(() => undefined);
-    throw error;
-  }
-}
-
-/** Releases the lease after a failure, so that the next call need not wait for its end. */
-async function releaseLease(db: Queryable, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
-  const sql = 'UPDATE payment_attempt SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil';
-  await rows(db, sql, { id, leaseUntil });
+  const outcome = await queryProvider(deps, attempt, now);
+  const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
+  const state = await applyProviderResult(deps, result);
+  warnOperators(deps, result, state);
+  return state ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
 }
 
 /** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
 function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, state: AttemptState | null): void {
-  const { id: attemptId, transactionId, channel, environment } = attempt;
-  if (isToWarnOf(outcome, attempt)) {
-    warnOfProvider(log, { attemptId, channel }, { isUnknown: true, problem: outcome.message });
-  }
-  if (environment === 'live' && outcome.kind === 'declined' && outcome.failure.code === 'REJECTED') {
-    warnOfProvider(log, { attemptId, channel }, { isUnknown: false, problem: outcome.failure.providerCode });
-  }
-  if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
-    // The provider mixes orders up, or another party responds in its place.
-    log.warn({ attemptId, channel, reason: outcome.reason }, 'provider response about another order ignored');
-  }
+  const { id: attemptId, transactionId } = attempt;
+  warnOfOutcome(log, attempt, { attemptId, outcome });
   const ids = { attemptId, transactionId };
   if (state?.attemptStatus === 'HELD')
     log.warn(ids, 'payment with an unexpected amount, currency or reference is held');
@@ -144,13 +115,12 @@ function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult,
 }
 
 async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
-  const provider = await findProviderOf(deps.findProvider, { ...attempt, sentAt: attempt.initiatedAt ?? now });
-  if (!provider) return withoutProvider(attempt.channel);
-  const account = provider.accounts?.payments;
-  const elsewhere = ofOtherAccount(attempt.providerAccount, account);
-  if (elsewhere) return elsewhere;
+  const sentAt = attempt.initiatedAt ?? now;
+  const provider = await findAccountOf(deps.findProvider, { ...attempt, sentAt }, 'payments');
+  if ('kind' in provider) return provider;
   const mayInitiate = attempt.status === 'CREATED' && now < attempt.expiresAt;
   if (!mayInitiate) return provider.query(attempt.id);
+  const account = provider.accounts?.payments;
   if (account !== undefined && attempt.providerAccount === null) {
     const sql = 'UPDATE payment_attempt SET provider_account = :account WHERE id = :id';
     await rows(deps.db, sql, { id: attempt.id, account });

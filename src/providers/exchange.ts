@@ -5,7 +5,7 @@ import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { ParsedCallback, Unknown } from './provider.ts';
+import type { ParsedCallback, PayoutOutcome, ProviderOutcome, RefundOutcome, Unknown } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -103,28 +103,35 @@ export function ourOrderId(orderId: string): string {
 /** A problem may quote a code of the provider. */
 const PROBLEM_CHARACTERS_MAX = 200;
 
-/** What a live order's row has of its last outcome, and the account by which it was sent. */
-type Asked = { environment: Environment; lastOutcome: string | null; providerAccount: string | null };
+/** An order's row before the outcome, with the account by which it was sent. */
+type Asked = { channel: Channel; environment: Environment; lastOutcome: string | null; providerAccount: string | null };
+type Outcome = ProviderOutcome | PayoutOutcome | RefundOutcome;
 
 /**
- * Whether an outcome is logged: the first that is unknown, and each for which the account that has sent the order is
- * missing, since only a person can configure it again.
+ * Logs an outcome that a person must look at, and what to do: a reply about another order (the provider mixes orders up, or
+ * another party responds in its place); and in live the first unknown outcome, each one for which the account that has sent
+ * the order is missing, and a rejection of the request itself. `ids`: of the order, for the log.
  */
-export function isToWarnOf(outcome: { kind: string } | Unknown, order: Asked): outcome is Unknown {
-  if (!('reason' in outcome) || order.environment !== 'live') return false;
-  const isAccountMissing = ['other-account', 'not-configured'].includes(outcome.reason);
-  return order.lastOutcome !== 'unknown' || (order.providerAccount !== null && isAccountMissing);
-}
-
-/** Logs that a live provider gave no outcome of an order (unknown) or rejected the request itself, and what to do. */
-export function warnOfProvider(
+export function warnOfOutcome(
   log: Pick<Logger, 'warn'>,
-  order: { channel: Channel } & Record<string, string>,
-  { isUnknown, problem }: { isUnknown: boolean; problem: string },
+  { channel, environment, lastOutcome, providerAccount }: Asked,
+  { outcome, ...ids }: { outcome: Outcome } & Record<string, unknown>,
 ): void {
-  const what = isUnknown
-    ? 'the provider gave no outcome: it is queried again. If it persists,'
-    : 'the provider rejected the request itself: the order fails. Check the account:';
-  const details = { ...order, problem: problem.slice(0, PROBLEM_CHARACTERS_MAX) };
-  log.warn(details, `${what} run meskot doctor --channel ${order.channel}`);
+  const warn = (problem: string, what: string): void => {
+    const details = { ...ids, channel, problem: problem.slice(0, PROBLEM_CHARACTERS_MAX) };
+    log.warn(details, `${what} run meskot doctor --channel ${channel}`);
+  };
+  if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
+    log.warn({ ...ids, channel, reason: outcome.reason }, 'provider response about another order ignored');
+  }
+  if (environment !== 'live') return;
+  if (outcome.kind === 'unknown') {
+    const isAccountMissing = providerAccount !== null && ['other-account', 'not-configured'].includes(outcome.reason);
+    if (lastOutcome === 'unknown' && !isAccountMissing) return;
+    warn(outcome.message, 'the provider gave no outcome: it is queried again. If it persists,');
+  }
+  if (outcome.kind === 'declined' && outcome.failure.code === 'REJECTED') {
+    const { providerCode } = outcome.failure;
+    warn(providerCode, 'the provider rejected the request itself: the order fails. Check the account:');
+  }
 }

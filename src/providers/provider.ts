@@ -57,6 +57,17 @@ export function isUnsent(outcome: { kind: string } | Unknown): boolean {
   return 'reason' in outcome && ['rate-limit', 'circuit-open', 'not-configured'].includes(outcome.reason);
 }
 
+/** The provider's reference and code of the order, where the report of a payout or refund has them. */
+export function referencesOf(outcome: PayoutOutcome | RefundOutcome): {
+  providerReference?: string;
+  providerCode?: string;
+} {
+  if (outcome.kind === 'unknown') return {};
+  const from = outcome.kind === 'declined' ? outcome.failure : outcome;
+  const { providerReference, providerCode } = { providerReference: null, ...from };
+  return { ...(providerReference !== null && { providerReference }), ...(providerCode !== null && { providerCode }) };
+}
+
 /** The destination of a payout. A phone is 2519… without plus. */
 export type PayoutDestination =
   | { kind: 'phone'; phone: string }
@@ -223,18 +234,25 @@ export async function findProviderOf(
   return provider?.forOrder ? provider.forOrder(order) : provider;
 }
 
-/** The outcome of an order without a provider. */
-export function withoutProvider(channel: Channel): Unknown {
-  const message = `no usable account for ${channel}: set its credentials, or those by which the order was sent`;
-  return { kind: 'unknown', reason: 'not-configured', message };
-}
+/** An order that may have been sent: by which of the provider's accounts; null: by the only one, or not sent. */
+type SentOrder = MerchantOrder & { channel: Channel; environment: Environment; providerAccount: string | null };
 
 /**
- * The outcome of an order that was sent by another account than the provider's present one: no call is made. At another
- * account a payout would be unknown, and be sent again. Null: it may be called.
+ * The provider at which an order is queried and sent; or the outcome that it has none now. An order that was sent by another
+ * account than the present one is not queried: there a payout would be not found, and be sent again.
  */
-export function ofOtherAccount(sentBy: string | null, present: string | undefined): Unknown | null {
-  if (sentBy === null || sentBy === present) return null;
+export async function findAccountOf(
+  findProvider: FindProvider,
+  order: SentOrder,
+  kind: keyof Accounts,
+): Promise<Provider | Unknown> {
+  const { channel, providerAccount: sentBy } = order;
+  const provider = await findProviderOf(findProvider, order);
+  if (!provider) {
+    const message = `no usable account for ${channel}: set its credentials, or those by which the order was sent`;
+    return { kind: 'unknown', reason: 'not-configured', message };
+  }
+  if (sentBy === null || sentBy === provider.accounts?.[kind]) return provider;
   const message = `sent by the account ${sentBy}, which is not configured now: configure it again, or resolve the order by hand`;
   return { kind: 'unknown', reason: 'other-account', message };
 }

@@ -3,12 +3,13 @@ import { first } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import type { PayoutOutcome } from '../providers/provider.ts';
+import { hasLease, type Leased } from '../providers/lease.ts';
+import { referencesOf, type PayoutOutcome } from '../providers/provider.ts';
 import { listCases, lockWithdrawal, updateWithdrawal, writeCase, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 /** A withdrawal that one check holds the lease of. */
-export type LeasedWithdrawal = WithdrawalRow & { leaseUntil: Date };
+export type LeasedWithdrawal = WithdrawalRow & Leased;
 
 /** The provider's report; `at`: the effective time. */
 type Report = { outcome: PayoutOutcome; at: Date };
@@ -20,14 +21,15 @@ type Report = { outcome: PayoutOutcome; at: Date };
  */
 export async function applyProviderResult(
   deps: { runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> },
-  { id, leaseUntil }: LeasedWithdrawal,
+  leased: LeasedWithdrawal,
   { outcome, at, notifyWorkflow }: Report & { notifyWorkflow: boolean },
 ): Promise<WithdrawalRow> {
+  const { id } = leased;
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock() };
   const { row, contradicted } = await deps.runInTransaction(async (tx) => {
     const before = await lockWithdrawal(tx.trx, id);
     // A check that took the lease after it had expired has the newer report, and may have sent again what was declined.
-    const isNewest = before.leaseUntil?.getTime() === leaseUntil.getTime();
+    const isNewest = hasLease(before, leased);
     if (!isNewest && outcome.kind === 'declined' && before.status === 'PENDING')
       return { row: before, contradicted: null };
     // The first outcome: only now it is known that it was sent.
@@ -136,14 +138,6 @@ async function openCase(tx: UnitOfWork, row: WithdrawalRow, { outcome, at }: Rep
   const evidence = evidenceOf(outcome);
   await writeCase(tx, { row, cases, at }, { status: row.status, evidence, openedAt: at });
   if (!isPending) await recordTimeline(tx.trx, row.id, { at, kind: 'provider.conflict', detail: evidence });
-}
-
-/** The provider's reference and code, where the report has them. */
-function referencesOf(outcome: PayoutOutcome): { providerReference?: string; providerCode?: string } {
-  if (outcome.kind === 'unknown') return {};
-  const from = outcome.kind === 'declined' ? outcome.failure : outcome;
-  const { providerReference, providerCode } = { providerReference: null, ...from };
-  return { ...(providerReference !== null && { providerReference }), ...(providerCode !== null && { providerCode }) };
 }
 
 /** What the timeline and a case retain of a report: of money, also how much, which may not be the amount requested. */

@@ -5,6 +5,7 @@ import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
+import { isLeased } from '../providers/lease.ts';
 import { isContradicted, listCases, lockWithdrawal, stateOf, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
 import { requireUninvolved } from './review.ts';
@@ -98,7 +99,7 @@ function ensureResolvable(subject: Subject, decision: Decision): void {
   }
   ensureWaited(subject, decision);
   // The query under way may send it again.
-  if (row.leaseUntil !== null && row.leaseUntil > at) {
+  if (isLeased(row, at)) {
     throw invalidState('Its provider is being queried at this moment: try again in ten seconds.');
   }
 }

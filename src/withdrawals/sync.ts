@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Clock } from '../lib/clock.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
-import { isToWarnOf, warnOfProvider } from '../providers/exchange.ts';
+import { warnOfOutcome } from '../providers/exchange.ts';
+import { checkUnderLease, hasLease, isCheckDue, isLeased, leaseEnd, type Claim } from '../providers/lease.ts';
 import {
-  findProviderOf,
+  findAccountOf,
   isUnsent,
-  ofOtherAccount,
-  withoutProvider,
   type FindProvider,
   type PayoutOrder,
   type PayoutOutcome,
@@ -47,26 +44,18 @@ export type CheckedPayout = { row: WithdrawalRow; queried: boolean; outcome: Pay
 
 export type CheckPayout = (withdrawalId: string, options: CheckPayoutOptions) => Promise<CheckedPayout>;
 
-/** Longer than two provider calls can take; after it other processes may check the withdrawal of a dead one. */
-const LEASE_MS = 10_000;
-const OTHER_CHECK_WAIT_MS = 2_000;
-const OTHER_CHECK_POLL_MS = 100;
-
 /**
  * The one operation that sends a payout and queries its outcome: leases the withdrawal, sends or queries it, applies the
  * report. A payout that the provider does not know is sent again under the same id, which never pays twice. Money is
  * released only after the provider has declined. Idempotent, also when called in parallel.
  */
 export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
-  return async (withdrawalId, options) => {
-    for (let waitedMs = 0; ; waitedMs += OTHER_CHECK_POLL_MS) {
-      const { row, claimed } = await claim(deps, withdrawalId, options);
-      if (claimed) return checkLeased(deps, claimed, options);
-      const leasedByOther = row.leaseUntil !== null && row.leaseUntil > deps.clock();
-      if (!leasedByOther || waitedMs >= OTHER_CHECK_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
-      await sleep(OTHER_CHECK_POLL_MS);
-    }
-  };
+  return async (withdrawalId, options) =>
+    checkUnderLease<Claimed, CheckedPayout>(deps.db, {
+      table: 'withdrawal',
+      claim: async () => claim(deps, withdrawalId, options),
+      check: async (claimed) => check(deps, claimed, options),
+    });
 }
 
 /** `isFirst`: this call is the first to send it. `mayBeSent`: also again, where the provider does not know it. */
@@ -80,76 +69,60 @@ async function claim(
   { runInTransaction, clock }: CheckPayoutDeps,
   id: string,
   { minIntervalMs, proof = false, queryOnly = false, now: at = clock() }: CheckPayoutOptions,
-): Promise<{ row: WithdrawalRow; claimed?: Claimed }> {
+): Promise<Claim<Claimed, CheckedPayout>> {
   return runInTransaction(async (tx) => {
     const row = await lockWithdrawal(tx.trx, id);
-    const { status, stage, lastCheckedAt, merchantId } = row;
+    const { status, stage, merchantId } = row;
     const isFirst = stage === 'CREATED';
     const isQueryable =
       status === 'PENDING'
         ? isFirst || stage === 'SUBMITTED' || stage === 'UNKNOWN'
         : status === 'SUCCESS' || (proof && status === 'FAILED');
-    const isDue =
-      minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
-    const isFree = row.leaseUntil === null || row.leaseUntil <= clock();
-    if (!isQueryable || !isDue || !isFree) return { row };
+    if (isLeased(row, clock())) return { busy: unqueried(row) };
+    if (!isQueryable || !isCheckDue(row, { at, minIntervalMs })) return { result: unqueried(row) };
     const merchant = await first<{ status: string }>(tx.trx, 'SELECT status FROM merchant WHERE id = :merchantId', {
       merchantId,
     });
     const mayBeSent = merchant?.status === 'ACTIVE' && !queryOnly && row.firstReportedPaidAt === null;
-    if (isFirst && !mayBeSent) return { row };
-    const leaseUntil = new Date(clock().getTime() + LEASE_MS);
+    if (isFirst && !mayBeSent) return { result: unqueried(row) };
+    const leaseUntil = leaseEnd(clock);
     const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
     const changes = { leaseUntil, submittedAt: row.submittedAt ?? at, ...(isFirst && sent) };
     const leased = await updateWithdrawal(tx, row, changes);
-    return { row: leased, claimed: { ...leased, leaseUntil, isFirst, mayBeSent } };
+    return { leased: { ...leased, leaseUntil, isFirst, mayBeSent } };
   });
 }
 
-async function checkLeased(
+const unqueried = (row: WithdrawalRow): CheckedPayout => ({ row, queried: false, outcome: row.lastOutcome });
+
+async function check(
   deps: CheckPayoutDeps,
   claimed: Claimed,
-  options: CheckPayoutOptions,
+  { now: at = deps.clock(), notifyWorkflow }: CheckPayoutOptions,
 ): Promise<CheckedPayout> {
-  const at = options.now ?? deps.clock();
-  try {
-    const outcome = await queryProvider(deps, claimed);
-    if (isToWarnOf(outcome, claimed)) {
-      const { id: withdrawalId, channel } = claimed;
-      warnOfProvider(deps.log, { withdrawalId, channel }, { isUnknown: true, problem: outcome.message });
-    }
-    if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
-      const { id: withdrawalId, channel } = claimed;
-      deps.log.warn({ withdrawalId, channel, reason: outcome.reason }, 'provider replied about another order: ignored');
-    }
-    const isNone = claimed.isFirst && isUnsent(outcome);
-    const row = isNone
-      ? await takeBack(deps, claimed)
-      : await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
-    return { row, queried: true, outcome: outcome.kind };
-  } catch (error) {
-    // So that the next check need not wait until the lease expires.
-    const release = 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil';
-    await rows(deps.db, release, { id: claimed.id, leaseUntil: claimed.leaseUntil }).catch(() => undefined);
-    throw error;
-  }
+  const outcome = await queryProvider(deps, claimed);
+  warnOfOutcome(deps.log, claimed, { withdrawalId: claimed.id, outcome });
+  const isNone = claimed.isFirst && isUnsent(outcome);
+  const row = isNone
+    ? await takeBack(deps, claimed)
+    : await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow });
+  return { row, queried: true, outcome: outcome.kind };
 }
 
 /** The submission was none: as before it, the merchant can cancel the withdrawal, and any account can send it. */
-async function takeBack({ runInTransaction, clock }: CheckPayoutDeps, { id, leaseUntil }: Claimed) {
+async function takeBack({ runInTransaction, clock }: CheckPayoutDeps, claimed: Claimed) {
   return runInTransaction(async (tx) => {
-    const row = await lockWithdrawal(tx.trx, id);
-    if (row.leaseUntil?.getTime() !== leaseUntil.getTime()) return row;
+    const row = await lockWithdrawal(tx.trx, claimed.id);
+    if (!hasLease(row, claimed)) return row;
     const unsent = { stage: 'CREATED', submittedAt: null, providerAccount: null, leaseUntil: null } as const;
     return updateWithdrawal(tx, row, { ...unsent, lastCheckedAt: clock(), version: row.version + 1 });
   });
 }
 
 async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
-  const provider = await findProviderOf(deps.findProvider, { ...row, sentAt: row.submittedAt ?? deps.clock() });
-  if (!provider) return withoutProvider(row.channel);
-  const elsewhere = ofOtherAccount(row.providerAccount, provider.accounts?.payouts);
-  if (elsewhere) return elsewhere;
+  const sentAt = row.submittedAt ?? deps.clock();
+  const provider = await findAccountOf(deps.findProvider, { ...row, sentAt }, 'payouts');
+  if ('kind' in provider) return provider;
   if (row.isFirst) return send(deps, provider, row);
   const outcome = await provider.queryPayout(row.id);
   // The first submission was lost: the same id is paid once at most.

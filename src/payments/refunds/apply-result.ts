@@ -2,13 +2,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import type { RefundOutcome } from '../../providers/provider.ts';
+import { hasLease, type Leased } from '../../providers/lease.ts';
+import { referencesOf, type RefundOutcome } from '../../providers/provider.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund, type Transition } from './transition.ts';
 
 /** A refund that one check holds the lease of. */
-export type LeasedRefund = RefundRow & { leaseUntil: Date };
+export type LeasedRefund = RefundRow & Leased;
 
 type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
 
@@ -20,14 +21,15 @@ type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
  */
 export async function applyRefundResult(
   deps: { runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> },
-  { id, leaseUntil }: LeasedRefund,
+  leased: LeasedRefund,
   report: Report,
 ): Promise<RefundRow> {
   const { outcome, at } = report;
+  const { id } = leased;
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock(), ...referencesOf(outcome) };
   return deps.runInTransaction(async (tx) => {
     const before = await lockRefund(tx.trx, id);
-    const isNewest = before.leaseUntil?.getTime() === leaseUntil.getTime();
+    const isNewest = hasLease(before, leased);
     if (!isNewest && !isPaidReport(outcome)) return before;
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null)
@@ -91,12 +93,4 @@ async function record(
   { detail, ...entry }: { kind: TimelineKind; at: Date; detail?: Record<string, unknown> },
 ): Promise<void> {
   await recordTimeline(trx, transactionId, { ...entry, detail: { refundId: id, ...detail } });
-}
-
-/** The provider's reference and code, where the report has them. */
-function referencesOf(outcome: RefundOutcome): Pick<Partial<RefundRow>, 'providerReference' | 'providerCode'> {
-  if (outcome.kind === 'unknown') return {};
-  const from = outcome.kind === 'declined' ? outcome.failure : outcome;
-  const { providerReference, providerCode } = { providerReference: null, ...from };
-  return { ...(providerReference !== null && { providerReference }), ...(providerCode !== null && { providerCode }) };
 }

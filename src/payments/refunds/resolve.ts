@@ -5,6 +5,7 @@ import { invalid, invalidState } from '../../lib/errors.ts';
 import { lock } from '../../lib/lock.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
+import { isLeased } from '../../providers/lease.ts';
 import { isContradicted, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
@@ -82,7 +83,7 @@ function ensureResolvable(row: RefundRow, outcome: Resolution['outcome'], at: Da
     throw invalidState('This refund was not sent to its provider: it can be resolved as FAILED only.');
   }
   // The query under way may send it again.
-  if (row.leaseUntil !== null && row.leaseUntil > at) {
+  if (isLeased(row, at)) {
     throw invalidState('Its provider is being queried at this moment: try again in ten seconds.');
   }
   if (outcome !== 'FAILED' || row.status !== 'PENDING' || row.submittedAt === null) return;

@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Clock } from '../../lib/clock.ts';
-import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, type Queryable, type Trx } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../../providers/callbacks.ts';
-import { isToWarnOf, warnOfProvider } from '../../providers/exchange.ts';
+import { warnOfOutcome } from '../../providers/exchange.ts';
+import { checkUnderLease, hasLease, isCheckDue, isLeased, leaseEnd, type Claim } from '../../providers/lease.ts';
 import {
-  findProviderOf,
+  findAccountOf,
   isUnsent,
-  ofOtherAccount,
-  withoutProvider,
   type FindProvider,
   type Provider,
   type RefundOutcome,
@@ -48,26 +45,18 @@ export type CheckedRefund = { row: RefundRow; queried: boolean; outcome: RefundO
 
 export type CheckRefund = (refundId: string, options: CheckRefundOptions) => Promise<CheckedRefund>;
 
-/** As of withdrawals (withdrawals/sync.ts): longer than two provider calls can take. */
-const LEASE_MS = 10_000;
-const OTHER_CHECK_WAIT_MS = 2_000;
-const OTHER_CHECK_POLL_MS = 100;
-
 /**
  * The one operation that sends a refund and queries its outcome: leases the refund, sends or queries it, applies the report.
  * A refund that the provider does not know is sent again under the same id, which never pays twice. Money is released only
  * after the provider has declined, or where nobody has confirmed it in time. Idempotent, also when called in parallel.
  */
 export function createCheckRefund(deps: CheckRefundDeps): CheckRefund {
-  return async (refundId, options) => {
-    for (let waitedMs = 0; ; waitedMs += OTHER_CHECK_POLL_MS) {
-      const { row, claimed } = await claim(deps, refundId, options);
-      if (claimed) return checkLeased(deps, claimed, options);
-      const leasedByOther = row.leaseUntil !== null && row.leaseUntil > deps.clock();
-      if (!leasedByOther || waitedMs >= OTHER_CHECK_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
-      await sleep(OTHER_CHECK_POLL_MS);
-    }
-  };
+  return async (refundId, options) =>
+    checkUnderLease<Claimed, CheckedRefund>(deps.db, {
+      table: 'refund',
+      claim: async () => claim(deps, refundId, options),
+      check: async (claimed) => check(deps, claimed, options),
+    });
 }
 
 /** `isFirst`: this call is the first to send it. `mayBeSent`: also again, where the provider does not know it. */
@@ -81,25 +70,25 @@ async function claim(
   { runInTransaction, clock }: CheckRefundDeps,
   id: string,
   { minIntervalMs, proof = false, queryOnly = false, now: at = clock(), notifyWorkflow }: CheckRefundOptions,
-): Promise<{ row: RefundRow; claimed?: Claimed }> {
+): Promise<Claim<Claimed, CheckedRefund>> {
   return runInTransaction(async (tx) => {
     const row = await lockRefund(tx.trx, id);
-    const { status, stage, lastCheckedAt } = row;
-    if (stage === 'AWAITING_CONFIRMATION') return { row: await endUnconfirmed(tx, row, { at, notifyWorkflow }) };
+    const { status, stage } = row;
+    if (stage === 'AWAITING_CONFIRMATION') {
+      return { result: unqueried(await endUnconfirmed(tx, row, { at, notifyWorkflow })) };
+    }
     const isFirst = stage === 'CREATED';
     const isQueryable = status === 'PENDING' || (proof && status === 'FAILED' && row.submittedAt !== null);
-    const isDue =
-      minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
-    const isFree = row.leaseUntil === null || row.leaseUntil <= clock();
-    if (!isQueryable || !isDue || !isFree) return { row };
+    if (isLeased(row, clock())) return { busy: unqueried(row) };
+    if (!isQueryable || !isCheckDue(row, { at, minIntervalMs })) return { result: unqueried(row) };
     const isWanted = status === 'PENDING' && row.firstReportedPaidAt === null;
     const mayBeSent = !queryOnly && isWanted && (await isSendable(tx.trx, row));
-    if (isFirst && !mayBeSent) return { row };
-    const leaseUntil = new Date(clock().getTime() + LEASE_MS);
+    if (isFirst && !mayBeSent) return { result: unqueried(row) };
+    const leaseUntil = leaseEnd(clock);
     const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
     const changes = { leaseUntil, submittedAt: row.submittedAt ?? at, ...(isFirst && sent) };
     const leased = await updateRefund(tx.trx, row, changes);
-    return { row: leased, claimed: { ...leased, leaseUntil, isFirst, mayBeSent } };
+    return { leased: { ...leased, leaseUntil, isFirst, mayBeSent } };
   });
 }
 
@@ -118,46 +107,36 @@ async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; n
   return transitionRefund(tx, row, { ...end, to: 'FAILED', changes: { failure } });
 }
 
-async function checkLeased(
+const unqueried = (row: RefundRow): CheckedRefund => ({ row, queried: false, outcome: row.lastOutcome });
+
+async function check(
   deps: CheckRefundDeps,
   claimed: Claimed,
-  options: CheckRefundOptions,
+  { now: at = deps.clock(), notifyWorkflow }: CheckRefundOptions,
 ): Promise<CheckedRefund> {
-  const at = options.now ?? deps.clock();
-  const { id: refundId, channel, leaseUntil } = claimed;
-  try {
-    const outcome = await queryProvider(deps, claimed);
-    if (isToWarnOf(outcome, claimed)) {
-      warnOfProvider(deps.log, { refundId, channel }, { isUnknown: true, problem: outcome.message });
-    }
-    const isNone = claimed.isFirst && isUnsent(outcome);
-    const row = isNone
-      ? await takeBack(deps, claimed)
-      : await applyRefundResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
-    return { row, queried: true, outcome: outcome.kind };
-  } catch (error) {
-    // So that the next check need not wait until the lease expires.
-    const release = 'UPDATE refund SET lease_until = NULL WHERE id = :refundId AND lease_until = :leaseUntil';
-    await rows(deps.db, release, { refundId, leaseUntil }).catch(() => undefined);
-    throw error;
-  }
+  const outcome = await queryProvider(deps, claimed);
+  warnOfOutcome(deps.log, claimed, { refundId: claimed.id, outcome });
+  const isNone = claimed.isFirst && isUnsent(outcome);
+  const row = isNone
+    ? await takeBack(deps, claimed)
+    : await applyRefundResult(deps, claimed, { outcome, at, notifyWorkflow });
+  return { row, queried: true, outcome: outcome.kind };
 }
 
 /** The submission was none: as before it. */
-async function takeBack({ runInTransaction, clock }: CheckRefundDeps, { id, leaseUntil }: Claimed) {
+async function takeBack({ runInTransaction, clock }: CheckRefundDeps, claimed: Claimed) {
   return runInTransaction(async ({ trx }) => {
-    const row = await lockRefund(trx, id);
-    if (row.leaseUntil?.getTime() !== leaseUntil.getTime()) return row;
+    const row = await lockRefund(trx, claimed.id);
+    if (!hasLease(row, claimed)) return row;
     const unsent = { stage: 'CREATED', submittedAt: null, leaseUntil: null } as const;
     return updateRefund(trx, row, { ...unsent, lastCheckedAt: clock(), version: row.version + 1 });
   });
 }
 
 async function queryProvider(deps: CheckRefundDeps, row: Claimed): Promise<RefundOutcome> {
-  const provider = await findProviderOf(deps.findProvider, { ...row, sentAt: await readPaidAt(deps.db, row) });
-  if (!provider) return withoutProvider(row.channel);
-  const elsewhere = ofOtherAccount(row.providerAccount, provider.accounts?.payments);
-  if (elsewhere) return elsewhere;
+  const sentAt = await readPaidAt(deps.db, row);
+  const provider = await findAccountOf(deps.findProvider, { ...row, sentAt }, 'payments');
+  if ('kind' in provider) return provider;
   if (row.isFirst) return send(deps, provider, row);
   const outcome = await provider.queryRefund({ refundId: row.id, paymentId: row.attemptId });
   // The first submission was lost: the same id is paid once at most.
