@@ -2,10 +2,11 @@ import { first, rows } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import type { CheckDeps } from '../providers/lease.ts';
 import { recordTransactionEvents } from './events.ts';
 import { readAttemptState, type TransactionRow, type AttemptState } from './queries.ts';
 import { atExpiry, ATTEMPTS_MAX, isAttemptOver, reportsUnpaid, type SessionStatus } from './states.ts';
-import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
 
 /** How a session ends without money. */

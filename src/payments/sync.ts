@@ -1,24 +1,11 @@
-import type { Clock } from '../lib/clock.ts';
-import { first, rows, type Queryable } from '../lib/db.ts';
-import type { Logger } from '../lib/log.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
+import { first, rows } from '../lib/db.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
 import { warnOfOutcome } from '../providers/exchange.ts';
-import { checkUnderLease, isLeased, leaseEnd, type Claim } from '../providers/lease.ts';
-import { findAccountOf, type FindProvider, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
+import { checkUnderLease, isLeased, leaseEnd, type CheckDeps, type Claim } from '../providers/lease.ts';
+import { findAccountOf, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
 import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
-
-export type CheckDeps = {
-  db: Queryable;
-  runInTransaction: RunInTransaction;
-  findProvider: FindProvider;
-  clock: Clock;
-  /** The public base URL, without a slash at the end. */
-  baseUrl: string;
-  log: Pick<Logger, 'warn'>;
-};
 
 export type CheckOptions = {
   /** Skips the query when the provider was queried less than this ago: 0 for callbacks, 1,000 for polls, 2,000 for reports. */

@@ -2,6 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import type { Logger } from '../lib/log.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
+import type { FindProvider } from './provider.ts';
+
+/** What the check of an order at its provider needs. */
+export type CheckDeps = {
+  db: Queryable;
+  runInTransaction: RunInTransaction;
+  findProvider: FindProvider;
+  clock: Clock;
+  /** Where providers reach us, without a slash at the end. */
+  baseUrl: string;
+  log: Pick<Logger, 'warn' | 'error'>;
+};
+
+/** How a payout or refund is checked. */
+export type CheckOptions = {
+  /** No query if the last one is more recent than this. */
+  minIntervalMs: number;
+  /** A verified callback or a statement reports it: a FAILED one is queried as well. */
+  proof?: boolean;
+  /** Sends nothing: neither what was not sent yet, nor again what the provider does not know. */
+  queryOnly?: boolean;
+  /** Whether to signal the order's workflow when this check changes something; false in the workflow itself. */
+  notifyWorkflow: boolean;
+  /** The effective time, if not the clock's: a workflow's. */
+  now?: Date;
+};
 
 /**
  * Longer than two provider calls may take (a submission, and the query after its rejection); afterwards another process may

@@ -1,55 +1,32 @@
 import type { Clock } from '../lib/clock.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
-import type { Logger } from '../lib/log.ts';
-import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
 import { warnOfOutcome } from '../providers/exchange.ts';
-import { checkUnderLease, hasLease, isCheckDue, isLeased, leaseEnd, type Claim } from '../providers/lease.ts';
 import {
-  findAccountOf,
-  isUnsent,
-  type FindProvider,
-  type PayoutOrder,
-  type PayoutOutcome,
-  type Provider,
-} from '../providers/provider.ts';
+  checkUnderLease,
+  hasLease,
+  isCheckDue,
+  isLeased,
+  leaseEnd,
+  type CheckDeps,
+  type CheckOptions,
+  type Claim,
+} from '../providers/lease.ts';
+import { findAccountOf, isUnsent, type PayoutOrder, type PayoutOutcome, type Provider } from '../providers/provider.ts';
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
 import { destinationOf, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
-
-export type CheckPayoutDeps = {
-  db: Queryable;
-  runInTransaction: RunInTransaction;
-  findProvider: FindProvider;
-  clock: Clock;
-  /** Where providers reach us, without a slash at the end. */
-  baseUrl: string;
-  log: Pick<Logger, 'warn' | 'error'>;
-};
-
-export type CheckPayoutOptions = {
-  /** No query if the last one is more recent than this. */
-  minIntervalMs: number;
-  /** A verified callback came: FAILED withdrawals are queried as well. */
-  proof?: boolean;
-  /** Sends nothing: neither a withdrawal not sent yet, nor again one that the provider does not know. */
-  queryOnly?: boolean;
-  /** Whether to signal the withdrawal's workflow when this check changes something; false in the workflow itself. */
-  notifyWorkflow: boolean;
-  /** The effective time, if not the clock's: a workflow's. */
-  now?: Date;
-};
 
 /** The withdrawal after a check. `queried`: this call queried the provider, and `outcome` is its report. */
 export type CheckedPayout = { row: WithdrawalRow; queried: boolean; outcome: PayoutOutcome['kind'] | null };
 
-export type CheckPayout = (withdrawalId: string, options: CheckPayoutOptions) => Promise<CheckedPayout>;
+export type CheckPayout = (withdrawalId: string, options: CheckOptions) => Promise<CheckedPayout>;
 
 /**
  * The one operation that sends a payout and queries its outcome: leases the withdrawal, sends or queries it, applies the
  * report. A payout that the provider does not know is sent again under the same id, which never pays twice. Money is
  * released only after the provider has declined. Idempotent, also when called in parallel.
  */
-export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
+export function createCheckPayout(deps: CheckDeps): CheckPayout {
   return async (withdrawalId, options) =>
     checkUnderLease<Claimed, CheckedPayout>(deps.db, {
       table: 'withdrawal',
@@ -66,9 +43,9 @@ type Claimed = LeasedWithdrawal & { isFirst: boolean; mayBeSent: boolean };
  * A withdrawal of a suspended merchant is not sent.
  */
 async function claim(
-  { runInTransaction, clock }: CheckPayoutDeps,
+  { runInTransaction, clock }: CheckDeps,
   id: string,
-  { minIntervalMs, proof = false, queryOnly = false, now: at = clock() }: CheckPayoutOptions,
+  { minIntervalMs, proof = false, queryOnly = false, now: at = clock() }: CheckOptions,
 ): Promise<Claim<Claimed, CheckedPayout>> {
   return runInTransaction(async (tx) => {
     const row = await lockWithdrawal(tx.trx, id);
@@ -96,9 +73,9 @@ async function claim(
 const unqueried = (row: WithdrawalRow): CheckedPayout => ({ row, queried: false, outcome: row.lastOutcome });
 
 async function check(
-  deps: CheckPayoutDeps,
+  deps: CheckDeps,
   claimed: Claimed,
-  { now: at = deps.clock(), notifyWorkflow }: CheckPayoutOptions,
+  { now: at = deps.clock(), notifyWorkflow }: CheckOptions,
 ): Promise<CheckedPayout> {
   const outcome = await queryProvider(deps, claimed);
   warnOfOutcome(deps.log, claimed, { withdrawalId: claimed.id, outcome });
@@ -110,7 +87,7 @@ async function check(
 }
 
 /** The submission was none: as before it, the merchant can cancel the withdrawal, and any account can send it. */
-async function takeBack({ runInTransaction, clock }: CheckPayoutDeps, claimed: Claimed) {
+async function takeBack({ runInTransaction, clock }: CheckDeps, claimed: Claimed) {
   return runInTransaction(async (tx) => {
     const row = await lockWithdrawal(tx.trx, claimed.id);
     if (!hasLease(row, claimed)) return row;
@@ -119,7 +96,7 @@ async function takeBack({ runInTransaction, clock }: CheckPayoutDeps, claimed: C
   });
 }
 
-async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
+async function queryProvider(deps: CheckDeps, row: Claimed): Promise<PayoutOutcome> {
   const sentAt = row.submittedAt ?? deps.clock();
   const provider = await findAccountOf(deps.findProvider, { ...row, sentAt }, 'payouts');
   if ('kind' in provider) return provider;
@@ -130,7 +107,7 @@ async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<Payou
   return isLost && row.mayBeSent ? send(deps, provider, row) : outcome;
 }
 
-async function send({ db, baseUrl, clock }: CheckPayoutDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
+async function send({ db, baseUrl, clock }: CheckDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
   // After the lease expired another check may have been declined and released the money.
   if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease expired' };
   const account = provider.accounts?.payouts;

@@ -1,56 +1,35 @@
 import type { Clock } from '../../lib/clock.ts';
 import { first, type Queryable, type Trx } from '../../lib/db.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../../providers/callbacks.ts';
 import { warnOfOutcome } from '../../providers/exchange.ts';
-import { checkUnderLease, hasLease, isCheckDue, isLeased, leaseEnd, type Claim } from '../../providers/lease.ts';
 import {
-  findAccountOf,
-  isUnsent,
-  type FindProvider,
-  type Provider,
-  type RefundOutcome,
-} from '../../providers/provider.ts';
+  checkUnderLease,
+  hasLease,
+  isCheckDue,
+  isLeased,
+  leaseEnd,
+  type CheckDeps,
+  type CheckOptions,
+  type Claim,
+} from '../../providers/lease.ts';
+import { findAccountOf, isUnsent, type Provider, type RefundOutcome } from '../../providers/provider.ts';
 import { applyRefundResult, type LeasedRefund } from './apply-result.ts';
 import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
 import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
-export type CheckRefundDeps = {
-  db: Queryable;
-  runInTransaction: RunInTransaction;
-  findProvider: FindProvider;
-  clock: Clock;
-  /** Where providers reach us, without a slash at the end. */
-  baseUrl: string;
-  log: Pick<Logger, 'warn' | 'error'>;
-};
-
-export type CheckRefundOptions = {
-  /** No query if the last one is more recent than this. */
-  minIntervalMs: number;
-  /** A verified callback or a statement reports it: a FAILED refund is queried as well. */
-  proof?: boolean;
-  /** Sends nothing: neither a refund not sent yet, nor again one that the provider does not know. */
-  queryOnly?: boolean;
-  /** Whether to signal the refund's workflow when this check ends it; false in the workflow itself. */
-  notifyWorkflow: boolean;
-  /** The effective time, if not the clock's: a workflow's. */
-  now?: Date;
-};
-
 /** The refund after a check. `queried`: this call queried the provider, and `outcome` is its report. */
 export type CheckedRefund = { row: RefundRow; queried: boolean; outcome: RefundOutcome['kind'] | null };
 
-export type CheckRefund = (refundId: string, options: CheckRefundOptions) => Promise<CheckedRefund>;
+export type CheckRefund = (refundId: string, options: CheckOptions) => Promise<CheckedRefund>;
 
 /**
  * The one operation that sends a refund and queries its outcome: leases the refund, sends or queries it, applies the report.
  * A refund that the provider does not know is sent again under the same id, which never pays twice. Money is released only
  * after the provider has declined, or where nobody has confirmed it in time. Idempotent, also when called in parallel.
  */
-export function createCheckRefund(deps: CheckRefundDeps): CheckRefund {
+export function createCheckRefund(deps: CheckDeps): CheckRefund {
   return async (refundId, options) =>
     checkUnderLease<Claimed, CheckedRefund>(deps.db, {
       table: 'refund',
@@ -67,9 +46,9 @@ type Claimed = LeasedRefund & { isFirst: boolean; mayBeSent: boolean };
  * refund of a suspended merchant is not sent, nor one whose part of the payment another one may have paid (resolve.ts).
  */
 async function claim(
-  { runInTransaction, clock }: CheckRefundDeps,
+  { runInTransaction, clock }: CheckDeps,
   id: string,
-  { minIntervalMs, proof = false, queryOnly = false, now: at = clock(), notifyWorkflow }: CheckRefundOptions,
+  { minIntervalMs, proof = false, queryOnly = false, now: at = clock(), notifyWorkflow }: CheckOptions,
 ): Promise<Claim<Claimed, CheckedRefund>> {
   return runInTransaction(async (tx) => {
     const row = await lockRefund(tx.trx, id);
@@ -110,9 +89,9 @@ async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; n
 const unqueried = (row: RefundRow): CheckedRefund => ({ row, queried: false, outcome: row.lastOutcome });
 
 async function check(
-  deps: CheckRefundDeps,
+  deps: CheckDeps,
   claimed: Claimed,
-  { now: at = deps.clock(), notifyWorkflow }: CheckRefundOptions,
+  { now: at = deps.clock(), notifyWorkflow }: CheckOptions,
 ): Promise<CheckedRefund> {
   const outcome = await queryProvider(deps, claimed);
   warnOfOutcome(deps.log, claimed, { refundId: claimed.id, outcome });
@@ -124,7 +103,7 @@ async function check(
 }
 
 /** The submission was none: as before it. */
-async function takeBack({ runInTransaction, clock }: CheckRefundDeps, claimed: Claimed) {
+async function takeBack({ runInTransaction, clock }: CheckDeps, claimed: Claimed) {
   return runInTransaction(async ({ trx }) => {
     const row = await lockRefund(trx, claimed.id);
     if (!hasLease(row, claimed)) return row;
@@ -133,7 +112,7 @@ async function takeBack({ runInTransaction, clock }: CheckRefundDeps, claimed: C
   });
 }
 
-async function queryProvider(deps: CheckRefundDeps, row: Claimed): Promise<RefundOutcome> {
+async function queryProvider(deps: CheckDeps, row: Claimed): Promise<RefundOutcome> {
   const sentAt = await readPaidAt(deps.db, row);
   const provider = await findAccountOf(deps.findProvider, { ...row, sentAt }, 'payments');
   if ('kind' in provider) return provider;
@@ -143,7 +122,7 @@ async function queryProvider(deps: CheckRefundDeps, row: Claimed): Promise<Refun
   return outcome.kind === 'not-found' && row.mayBeSent ? send(deps, provider, row) : outcome;
 }
 
-async function send({ baseUrl, clock }: CheckRefundDeps, provider: Provider, row: Claimed): Promise<RefundOutcome> {
+async function send({ baseUrl, clock }: CheckDeps, provider: Provider, row: Claimed): Promise<RefundOutcome> {
   // After the lease expired another check may have been declined and released the money.
   if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease expired' };
   const { id: refundId, attemptId: paymentId, amountSantim, currency, channel, callbackSecret: secret } = row;
