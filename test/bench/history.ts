@@ -1,5 +1,6 @@
-/** The transactions of the merchant whose list is read, over the last 30 days. */
+/** The transactions of the merchant whose list is read, over the last 28 days. */
 export const TRANSACTIONS = 5_000;
+const TRANSACTIONS_DAYS = 28;
 /** Events delivered earlier, as in any installation after a while. */
 export const DELIVERED_BEFORE = 30_000;
 
@@ -18,8 +19,11 @@ export const BASELINE_TABLES = [
   `GRANT SELECT, INSERT, UPDATE ON baseline_subscription, baseline_event, baseline_delivery, baseline_session TO meskot_app`,
 ];
 
-/** Transactions of the last 30 days. */
-export const pastTransactions = (merchantId: string): string => `
+/** Transactions, evenly over the last days. */
+export const pastTransactions = (
+  merchantId: string,
+  { count, days } = { count: TRANSACTIONS, days: TRANSACTIONS_DAYS },
+): string => `
   INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
     status, channel, provider_reference, failure, customer_name, customer_email, customer_phone, metadata,
     created_at, completed_at)
@@ -29,11 +33,11 @@ export const pastTransactions = (merchantId: string): string => `
     CASE n % 3 WHEN 0 THEN 'TELEBIRR' WHEN 1 THEN 'AWASH' ELSE 'CBE_BIRR' END, 'REF' || n,
     CASE WHEN n % 7 = 0 THEN jsonb_build_object('code', 'DECLINED', 'message', 'The customer declined.',
       'providerCode', 'PAY_FAILED', 'retryable', false) END,
-    'Abebe Kebede', 'abebe' || n || '@example.com', '09110' || lpad(CAST(n AS text), 5, '0'),
+    'Abebe Kebede', 'abebe' || n || '@example.com', '09' || lpad(CAST(n AS text), 8, '1'),
     CASE WHEN n % 2 = 0 THEN jsonb_build_object('item', 'Macchiato', 'quantity', '2') END,
-    now() - n * interval '8 minutes',
-    CASE WHEN n % 7 > 0 THEN now() - n * interval '8 minutes' + interval '40 seconds' END
-  FROM generate_series(1, ${TRANSACTIONS}) AS n`;
+    now() - n * (interval '${days} days' / ${count}),
+    CASE WHEN n % 7 > 0 THEN now() - n * (interval '${days} days' / ${count}) + interval '40 seconds' END
+  FROM generate_series(1, ${count}) AS n`;
 
 /** Delivered events of our tables and the baseline's. */
 export const pastDeliveries = (merchantId: string): string => `

@@ -14,6 +14,7 @@ import { hanging } from './steps/hanging.ts';
 import { http } from './steps/http.ts';
 import { kills } from './steps/kills.ts';
 import { lists } from './steps/lists.ts';
+import { million } from './steps/million.ts';
 import { payments } from './steps/payments.ts';
 import { sessions } from './steps/sessions.ts';
 import { statements } from './steps/statements.ts';
@@ -22,6 +23,7 @@ import { steady } from './steps/steady.ts';
 /** The steps in their order; each is independent of the others. */
 const STEPS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   lists,
+  million,
   http,
   sessions,
   statements,
