@@ -7,7 +7,8 @@ if (excludesBrowser) console.warn('Excludes test/browser: no Chromium on PATH. I
 
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: './test/support/shared-environment.mjs',
+  runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Chaos takes minutes: npm run test:chaos.
   testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
