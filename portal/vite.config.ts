@@ -45,6 +45,41 @@ const compressed = (mode: string): Plugin => ({
 /** Of which people a development server shows the pages: `npm run dev:portal -- --mode operator`. */
 const entryOf = (mode: string): 'merchant' | 'operator' => (mode === 'operator' ? 'operator' : 'merchant');
 
+/** The document also names the files of `pages.tsx`, which its first script imports, so that all are requested at once. */
+const preloadedPages: Plugin = {
+  name: 'preloaded-pages',
+  apply: 'build',
+  transformIndexHtml: (_html, { chunk, bundle = {} }) => {
+    const pages = chunk?.dynamicImports.map((name) => bundle[name]).find((one) => one?.name === 'pages');
+    if (pages?.type !== 'chunk') return [];
+    const first = new Set([chunk?.fileName, ...(chunk?.imports ?? [])]);
+    const names = [...pages.imports, pages.fileName].filter((name) => !first.has(name));
+    return names.map((name) => ({
+      tag: 'link',
+      attrs: { rel: 'modulepreload', crossorigin: true, href: `/${name}` },
+      injectTo: 'head' as const,
+    }));
+  },
+};
+
+/** The entry whose code a file is; null: of none. */
+const entryWith = (id: string): string | null => /[/]portal[/](merchant|operator)[/]/.exec(id)?.[1] ?? null;
+/** What small windows, the calendar and QR codes need: large, and not for the first sight of a page. */
+const LATER = /[/]node_modules[/](?:react-aria|react-stately|@internationalized|qrcode|dijkstrajs)|[/]ui[/]qr-code[.]/;
+const isShared = (id: string): boolean => entryWith(id) === null && !LATER.test(id);
+const isLibrary = (id: string): boolean => isShared(id) && id.includes('/node_modules/');
+
+/**
+ * Few files in place of many small ones, since each request costs a round trip: what the first scripts need at once, then
+ * what several screens share. Nothing of one entry comes into a file that the other loads.
+ */
+const GROUPS = [
+  { name: 'start', test: isShared, tags: ['$initial' as const], priority: 3 },
+  { name: entryWith, tags: ['$initial' as const], priority: 2 },
+  { name: 'libraries', test: isLibrary, minShareCount: 2, priority: 1 },
+  { name: 'ui', test: isShared, minShareCount: 2 },
+];
+
 /** In development: every address of a page is that page, as src/portal/assets.ts has it. */
 const pages: Plugin = {
   name: 'pages',
@@ -62,7 +97,7 @@ const LISTENERS = { merchant: 'http://localhost:4001', operator: 'http://localho
 // oxlint-disable-next-line import/no-default-export -- Vite's
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  plugins: [onlyOurLanguages, tailwind(), react(), compressed(mode), pages],
+  plugins: [onlyOurLanguages, tailwind(), react(), preloadedPages, compressed(mode), pages],
   appType: 'mpa',
   server: { port: 4011, strictPort: false, proxy: { '/api': LISTENERS[entryOf(mode)] } },
   build: {
@@ -71,6 +106,7 @@ export default defineConfig(({ mode }) => ({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
+      output: { codeSplitting: { groups: GROUPS } },
       input: Object.fromEntries(
         Object.keys(LISTENERS).map((entry) => [entry, join(import.meta.dirname, entry, 'index.html')]),
       ),

@@ -1,8 +1,9 @@
 import { createRouter } from '@tanstack/react-router';
 
 import { createScreens, ROUTER_OPTIONS } from '../ui/router.tsx';
+import { HOME } from './home.ts';
 import { useMember } from './member.ts';
-import { HOME, Shell } from './shell.tsx';
+import { Shell } from './shell.tsx';
 import { text } from './text.ts';
 
 const { root, index, screen } = createScreens({ shell: Shell, home: HOME, homeLabel: text.toTransactions });

@@ -16,9 +16,9 @@ import type * as settlements from '../../src/settlements/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
-import { environment } from '../ui/environment.ts';
 import type { RefundRow } from '../ui/refund-state.tsx';
 import { createCalls } from '../ui/use-calls.ts';
+import { headers } from './headers.ts';
 
 export type Session = z.output<typeof sessions.Session>;
 export type CreatedSession = z.output<typeof sessions.CreatedSession>;
@@ -68,7 +68,7 @@ export type ReportRow = Omit<ReadyReport, 'status' | 'completedAt' | 'expiresAt'
 export type ListedReport = ReportRow & { requestedByName: string | null };
 
 /** The routes that the portal calls, and the data of their success. */
-type Routes = {
+export type Routes = {
   'GET /api/portal/me': Me;
   'POST /api/portal/switch': Me;
   'GET /api/checkout/txns/get_all_txns': TransactionRow[];
@@ -153,13 +153,5 @@ type Routes = {
   'POST /api/checkout/sessions': CreatedSession;
   'GET /api/checkout/sessions/:sessionId': Session;
 };
-
-/** Of every call: its environment, and the merchant that the page shows. */
-export const headers: Record<string, string> = { 'x-meskot-environment': environment };
-
-/** Calls name this merchant from now on, so that they fail once another tab has switched to another one. */
-export function nameMerchant(merchantId: string): void {
-  headers['x-meskot-merchant'] = merchantId;
-}
 
 export const { call, useRead, useChange } = createCalls<Routes>(headers);

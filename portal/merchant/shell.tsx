@@ -14,12 +14,11 @@ import { Polled, type Live } from '../ui/live.tsx';
 import { ROLES } from '../ui/role-text.ts';
 import { useShortcuts } from '../ui/shortcuts.ts';
 import { Find } from './find.tsx';
+import { headers } from './headers.ts';
+import { HOME } from './home.ts';
 import { useMember } from './member.ts';
-import { call, headers, useRead } from './routes.ts';
+import { call, useRead } from './routes.ts';
 import { text } from './text.ts';
-
-/** The screen that one begins with. */
-export const HOME = '/transactions';
 
 /** `permission`: undefined for everybody. */
 type MemberEntry = Entry & { permission?: string };

@@ -60,7 +60,7 @@ export type KycDetail = z.output<typeof kyc.OperatorKyc>;
 export type DeliveryDetail = z.output<typeof deliveries.OperatorDeliveryDetail>;
 
 /** The routes that the console calls, and the data of their success. */
-type Routes = {
+export type Routes = {
   'GET /api/ops/me': Me;
   'GET /api/ops/search': Hit[];
   'GET /api/ops/overview': Overview;

@@ -107,7 +107,7 @@ const isAttended = (): boolean => Date.now() - lastInputAt < ATTENDED_MS;
  * The function that calls these routes with the page's cookie and these headers. A call that needs a code of the
  * authenticator app asks for it, and is repeated once it was accepted.
  */
-export function createCall<Routes extends RouteTable>(ofEvery: HeadersInit) {
+export function createCall<Routes extends RouteTable>(ofEvery: HeadersInit = {}) {
   return async function call<Endpoint extends keyof Routes & string>(
     endpoint: Endpoint,
     input: CallInput<Endpoint>,

@@ -1,5 +1,3 @@
-import { useSyncExternalStore } from 'react';
-
 import { addDays, addisDay } from '../../src/lib/dates.ts';
 
 /** Two days written YYYY-MM-DD, both included. */
@@ -16,13 +14,3 @@ export const daysSinceMonday = (): number => (new Date(addisDay(new Date())).get
 
 /** The last days up to today. */
 export const lastDays = (count: number): Days => daysAgo(count - 1, 0);
-
-const LOOK_EVERY_MS = 60_000;
-
-function everyMinute(look: () => void): () => void {
-  const timer = setInterval(look, LOOK_EVERY_MS);
-  return () => clearInterval(timer);
-}
-
-/** Shows a component again when a day begins in Addis Ababa, with the days that have moved. */
-export const useToday = (): string => useSyncExternalStore(everyMinute, () => addisDay(new Date()));

@@ -3,12 +3,13 @@ import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'r
 
 import { isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
-import { useToday, type Days } from './days.ts';
+import type { Days } from './days.ts';
 import { TextField } from './field.tsx';
 import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from './filters.tsx';
 import { SearchField } from './search-box.tsx';
-import { listOf, type Search } from './search-params.ts';
+import { LIMIT_DEFAULT, listOf, type Search } from './search-params.ts';
 import { text } from './text.ts';
+import { useToday } from './today.ts';
 import { wrongDaysOf } from './wrong-days.tsx';
 
 /** The values to choose from; one without a caption is its own. */
@@ -65,7 +66,6 @@ function namesOf(filter: Filter): readonly string[] {
 
 const without = (names: readonly string[]): Search => Object.fromEntries(names.map((name) => [name, undefined]));
 
-const LIMIT_DEFAULT = 20;
 const wholeOf = (value: string | undefined, otherwise: number): number => {
   const number = Number(value);
   return Number.isInteger(number) && number > 0 ? number : otherwise;

@@ -1,21 +1,29 @@
-import './aria-texts.ts';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { StrictMode, type ReactNode } from 'react';
-import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 
 import { Failed } from './feedback.tsx';
 import { setCalendar, setClock, type Calendar, type Clock } from './format.ts';
-import { adoptLanguage, language } from './language.ts';
+import { adoptLanguage } from './language.ts';
 import { createQueryClient, ME } from './use-calls.ts';
 
 type Signed = { user: { language: string; calendar: Calendar; clock: Clock } };
+
+/** What the page has begun to read before: the person, and what a screen will read under this key. */
+type Begun<Me> = {
+  me?: Promise<{ data: Me }>;
+  listed?: { queryKey: unknown[]; queryFn: () => Promise<unknown> } | null;
+};
 
 /**
  * Shows the pages of the person who is read first, in their language, calendar and clock, or why that failed. Their role is
  * read again after a change, and where something may not be read any more.
  */
-export function mount<Me extends Signed>(readMe: () => Promise<{ data: Me }>, showPages: (me: Me) => ReactNode): void {
+export function mount<Me extends Signed>(
+  readMe: () => Promise<{ data: Me }>,
+  showPages: (me: Me) => ReactNode,
+  { me = readMe(), listed = null }: Begun<Me> = {},
+): void {
   const root = createRoot(document.querySelector('#app') as HTMLElement);
   const queryClient = createQueryClient(() => void queryClient.invalidateQueries({ queryKey: ME }));
   function Pages() {
@@ -25,17 +33,16 @@ export function mount<Me extends Signed>(readMe: () => Promise<{ data: Me }>, sh
   const show = (children: ReactNode): void =>
     root.render(
       <StrictMode>
-        <I18nProvider locale={language}>
-          <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
-        </I18nProvider>
+        <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
       </StrictMode>,
     );
-  readMe().then(
+  if (listed) void queryClient.prefetchQuery(listed);
+  me.then(
     (read) => {
-      const { data: me } = read;
-      adoptLanguage(me.user.language);
-      setCalendar(me.user.calendar);
-      setClock(me.user.clock);
+      const { user } = read.data;
+      adoptLanguage(user.language);
+      setCalendar(user.calendar);
+      setClock(user.clock);
       queryClient.setQueryData(ME, read);
       show(<Pages />);
     },

@@ -1,8 +1,10 @@
-import type { ReactNode } from 'react';
-import { Button, Dialog, DialogTrigger, Popover as AriaPopover } from 'react-aria-components';
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 
-import { buttonStyle, type ButtonKind } from './button.tsx';
-import { Icon, type IconName } from './icon.tsx';
+import { Button, type ButtonKind } from './button.tsx';
+import type { IconName } from './icon.tsx';
+
+const loadWindow = () => import('./popover-window.tsx').then((file) => ({ default: file.PopoverWindow }));
+const PopoverWindow = lazy(loadWindow);
 
 type Props = {
   /** The text of its button; with `label`, that is its name instead. */
@@ -10,28 +12,37 @@ type Props = {
   label?: string;
   icon?: IconName;
   kind?: ButtonKind;
-  className?: string;
   /** The name of what opens. */
   title: string;
   children: (close: () => void) => ReactNode;
 };
 
 /** A button that opens a small window beside it. Esc and a press elsewhere close it. */
-export function Popover({ button, label, icon, kind = 'second', className = '', title, children }: Props) {
+export function Popover({ button, label, title, children, ...style }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const close = (): void => setOpen(false);
+  // Not needed to show the page, and there before somebody presses the button.
+  useEffect(() => void loadWindow(), []);
   return (
-    <DialogTrigger>
-      <Button className={`${buttonStyle(kind)} ${className}`} {...(label !== undefined && { 'aria-label': label })}>
-        {icon && <Icon name={icon} />}
+    <>
+      <Button
+        {...style}
+        ref={opener}
+        aria-label={label}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(true)}
+      >
         {button}
       </Button>
-      <AriaPopover
-        offset={4}
-        className="max-w-[calc(100vw-1rem)] overflow-auto rounded-lg border border-line bg-surface shadow-raised"
-      >
-        <Dialog aria-label={title} className="p-3 outline-none">
-          {({ close }) => children(close)}
-        </Dialog>
-      </AriaPopover>
-    </DialogTrigger>
+      {isOpen && (
+        <Suspense>
+          <PopoverWindow title={title} opener={opener} onClose={close}>
+            {children(close)}
+          </PopoverWindow>
+        </Suspense>
+      )}
+    </>
   );
 }

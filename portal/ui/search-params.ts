@@ -1,6 +1,9 @@
 /** The parameters of an address, which is the state of filters: plain, as the API has them. */
 export type Search = Readonly<Record<string, string | undefined>>;
 
+/** The rows of a page of a list, unless the address has another number. */
+export const LIMIT_DEFAULT = 20;
+
 /** A comma list of an address as a list. */
 export const listOf = (value: string | undefined): string[] => (value === undefined ? [] : value.split(','));
 

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 
 import { HAS_PASSKEYS, NoPasskey, signWithPasskey } from './account/device.ts';
 import { call, useChange, useRead } from './account/routes.ts';
@@ -10,14 +10,14 @@ import { Failed } from './feedback.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { text } from './frame-text.ts';
-import { useCodeQuestion } from './step-up.ts';
+import { openQuestion, subscribe } from './step-up.ts';
 import { text as kit } from './text.ts';
 
 const CODE_CHARACTERS_MIN = 6;
 
 /** The dialog for a code, wherever a call needs one. */
 export function StepUp() {
-  const question = useCodeQuestion();
+  const question = useSyncExternalStore(subscribe, openQuestion);
   return question && <CodeDialog onAnswer={question.answer} />;
 }
 

@@ -1,5 +1,3 @@
-import { useSyncExternalStore } from 'react';
-
 type Question = { answer: (isAccepted: boolean) => void };
 
 /** The question that is open; one at a time. */
@@ -26,10 +24,11 @@ export function askForCode(): Promise<boolean> {
   return result;
 }
 
-function subscribe(listener: () => void): () => void {
+/** Calls the listener when a question opens or closes. */
+export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 /** The open question; null: none. */
-export const useCodeQuestion = (): Question | null => useSyncExternalStore(subscribe, () => open);
+export const openQuestion = (): Question | null => open;

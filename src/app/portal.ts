@@ -54,8 +54,8 @@ async function listen(
   shared: Shared,
   { site, entry, port, ...served }: Listener,
 ): Promise<Listening> {
-  const deps = { ...shared, site, pepper, showsMail: !production };
   const pages = PORTAL_PAGES_DIR === undefined ? undefined : await createAssets(PORTAL_PAGES_DIR, entry);
-  const routers = [createSignInPages(deps), createPages(deps, pages)];
+  const deps = { ...shared, site, pepper, showsMail: !production, firstFiles: pages?.first ?? [] };
+  const routers = [createSignInPages(deps), createPages(deps, pages?.serve)];
   return createApiServer({ ...shared, ...served, routers, docsFolder: null }).listen(port, host);
 }

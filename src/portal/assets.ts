@@ -11,6 +11,8 @@ type Manifest = Record<
 
 type Asset = { name: string; plain: Buffer; br?: Buffer | undefined; gzip?: Buffer | undefined };
 
+/** Not fonts, which a language may not need. */
+const LOADED_FIRST = /[.](?:js|css)$/;
 const YEAR_SECONDS = 31_536_000;
 /**
  * The addresses of an entry's pages: all show the same document, whose script reads the rest of the address. `home`: where
@@ -21,32 +23,44 @@ const ENTRIES = {
   operator: { page: /^[/][^.]*$/, home: null },
 };
 
+type Assets = {
+  serve: Middleware;
+  /** The addresses of what a page loads first, for browsers to load while a person signs in. */
+  first: readonly string[];
+};
+
 /**
- * Serves the built pages of one entry, `merchant` or `operator`: its own hashed files, which browsers keep, and its document
- * at every address of a page. Everything is held in memory. undefined where the build has no such entry; throws where the
+ * The built pages of one entry, `merchant` or `operator`: its own hashed files, which browsers keep, and its document at
+ * every address of a page. Everything is held in memory. undefined where the build has no such entry; throws where the
  * folder has no complete build.
  */
-export async function createAssets(folder: string, entry: keyof typeof ENTRIES): Promise<Middleware | undefined> {
+export async function createAssets(folder: string, entry: keyof typeof ENTRIES): Promise<Assets | undefined> {
   const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8')) as Manifest;
   const source = `${entry}/index.html`;
-  if (!manifest[source]) return undefined;
+  const chunk = manifest[source];
+  if (!chunk) return undefined;
   const { page, home } = ENTRIES[entry];
-  const names = filesOf(manifest, source);
+  const names = filesOf(manifest, [source], { isWhole: true });
   const read = await Promise.all(
     names.map(async (name) => [`/${name}`, await readAsset(folder, name)] as [string, Asset]),
   );
   const files: ReadonlyMap<string, Asset> = new Map(read);
   const document = await readAsset(folder, source);
-  return async (ctx, next) => {
+  const serve: Middleware = async (ctx, next) => {
     const file = files.get(ctx.path);
     if (file) return send(ctx, file, `public, max-age=${YEAR_SECONDS}, immutable`);
     if (ctx.path === '/' && home !== null) return ctx.redirect(home);
     return page.test(ctx.path) ? send(ctx, document, 'no-cache') : next();
   };
+  const first = filesOf(manifest, [source, ...(chunk.dynamicImports ?? [])], { isWhole: false });
+  return { serve, first: first.filter((name) => LOADED_FIRST.test(name)).map((name) => `/${name}`) };
 }
 
-/** The files that an entry may load, and no others: those of another entry stay unreachable. */
-function filesOf(manifest: Manifest, source: string): string[] {
+/**
+ * The files that these chunks load at once, or, `isWhole`, ever. Of an entry there are no others: those of another entry stay
+ * unreachable.
+ */
+function filesOf(manifest: Manifest, sources: readonly string[], { isWhole }: { isWhole: boolean }): string[] {
   const visited = new Set<string>();
   const names = new Set<string>();
   const visit = (key: string): void => {
@@ -54,9 +68,9 @@ function filesOf(manifest: Manifest, source: string): string[] {
     if (!chunk || visited.has(key)) return;
     visited.add(key);
     for (const name of [chunk.file, ...(chunk.css ?? []), ...(chunk.assets ?? [])]) names.add(name);
-    for (const next of [...(chunk.imports ?? []), ...(chunk.dynamicImports ?? [])]) visit(next);
+    for (const next of [...(chunk.imports ?? []), ...((isWhole && chunk.dynamicImports) || [])]) visit(next);
   };
-  visit(source);
+  for (const source of sources) visit(source);
   return [...names];
 }
 
@@ -68,10 +82,9 @@ async function readAsset(folder: string, name: string): Promise<Asset> {
 
 function send(ctx: Context, { name, plain, br, gzip }: Asset, cacheControl: string): void {
   const variants = { br, gzip, identity: plain };
-  const accepted = ctx.acceptsEncodings(
-    ['br', 'gzip', 'identity'].filter((one) => variants[one as 'br'] !== undefined),
-  );
-  const encoding = accepted === 'br' || accepted === 'gzip' ? accepted : 'identity';
+  // The smallest that the browser takes: browsers name gzip first.
+  const encoding =
+    (['br', 'gzip'] as const).find((one) => variants[one] && ctx.acceptsEncodings(one) === one) ?? 'identity';
   ctx.set('Cache-Control', cacheControl);
   ctx.vary('Accept-Encoding');
   if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);

@@ -79,6 +79,8 @@ test.each(['merchant', 'operator'])(
       for (const key of chunk.imports ?? []) visit(manifest[key]);
     };
     visit(manifest[`${name}/index.html`]);
+    // What the small first script imports at once.
+    visit(manifest[`${name}/pages.tsx`]);
     const sizes = await Promise.all([...first].map(kilobytes));
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(KILOBYTES_MAX.firstScript);
     expect(styles.size).toBe(1);

@@ -14,8 +14,9 @@ import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
+import { headers } from '../headers.ts';
 import { useMember } from '../member.ts';
-import { headers, useRead, type AuditedChange } from '../routes.ts';
+import { useRead, type AuditedChange } from '../routes.ts';
 import { ACTIONS, text } from './text.ts';
 
 const REFRESH_MS = 15_000;

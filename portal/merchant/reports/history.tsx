@@ -12,7 +12,8 @@ import { Listing } from '../../ui/listing.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { headers, useChange, useRead, type ListedReport, type ReportRow } from '../routes.ts';
+import { headers } from '../headers.ts';
+import { useChange, useRead, type ListedReport, type ReportRow } from '../routes.ts';
 import { text } from './text.ts';
 import { fileAddress, STATUSES } from './wanted.ts';
 

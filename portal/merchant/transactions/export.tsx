@@ -6,9 +6,10 @@ import { download } from '../../ui/download.ts';
 import { failureText } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { toast } from '../../ui/toast.tsx';
+import { headers } from '../headers.ts';
 import { useMember } from '../member.ts';
-import { call, headers, useChange, type ReportRow } from '../routes.ts';
-import type { filterOf } from './filters.tsx';
+import { call, useChange, type ReportRow } from '../routes.ts';
+import type { filterOf } from './query.ts';
 import { text } from './text.ts';
 
 /** The most rows of a file that is sent at once; a report holds more. */

@@ -7,10 +7,9 @@ import { TextField } from '../../ui/field.tsx';
 import type { Filter, FilterState } from '../../ui/filter-bar.tsx';
 import { ChoiceFilter, FilterChip } from '../../ui/filters.tsx';
 import { BIRR } from '../../ui/format.ts';
-import type { Search } from '../../ui/search-params.ts';
 import { text as kit } from '../../ui/text.ts';
 import { STATES } from '../../ui/transaction-state.tsx';
-import { daysOf, RANGE_FILTER } from '../day-ranges.ts';
+import { RANGE_FILTER } from '../day-ranges.ts';
 import { text } from './text.ts';
 
 const HELD = [
@@ -47,12 +46,6 @@ export const FILTERS: readonly Filter[] = [
   { kind: 'one', name: 'minAgeMinutes', label: text.age, values: AGES },
   { kind: 'own', names: [], show: (state) => <Order {...state} /> },
 ];
-
-/** The filter as the API takes it: the same for the rows, their totals and the export. */
-export function filterOf(chosen: Search) {
-  const { range: _range, status = 'ALL', minAmount, maxAmount, held, minAgeMinutes, ...plain } = chosen;
-  return { ...plain, minAmount, maxAmount, held, minAgeMinutes, ...daysOf(chosen), status, currency: 'ETB' };
-}
 
 /** On a wide screen the heads of the columns are buttons. */
 function Order({ search: { sort }, change }: FilterState) {

@@ -32,6 +32,8 @@ type Page = {
   title: string;
   body: Html;
   isWide?: boolean;
+  /** What the browser loads for the pages that follow, while this one is shown. */
+  laterFiles?: readonly string[];
   /** The parameters with which the page is read again in the other language; by default those of its address. */
   query?: Record<string, string>;
 };
@@ -40,7 +42,10 @@ type Page = {
 export const isConsole = ({ state }: Context): boolean => (state as { audience?: Audience }).audience === 'console';
 
 /** Sends a page in the language of the visitor. */
-export function sendPage(ctx: Context, { status = 200, title, body, isWide = false, query }: Page): void {
+export function sendPage(
+  ctx: Context,
+  { status = 200, title, body, isWide = false, laterFiles = [], query }: Page,
+): void {
   const language = languageOf(ctx);
   const other = language === 'en' ? 'am' : 'en';
   const inOther = new URLSearchParams({ ...ctx.query, ...query, lang: other });
@@ -63,6 +68,7 @@ export function sendPage(ctx: Context, { status = 200, title, body, isWide = fal
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${STYLE_PATH}" />
         <script src="${SCRIPT_PATH}" defer></script>
+        ${laterFiles.map((file) => html`<link rel="prefetch" href="${file}" />`)}
         <title>${title} – ${name}</title>
       </head>
       <body class="${isConsole(ctx) ? 'console' : ''}">

@@ -91,6 +91,8 @@ const noPages: Middleware = async (ctx, next) => {
   sendPage(ctx, { title: texts.signedIn, body: html`<p>${texts.notBuilt}</p>` });
 };
 
+/** Files of pages; a browser that loads them in advance asks for them as for a page. */
+const FILE = /^[/]assets[/]/;
 const NOT_OF_THE_API = /^[/](?!api(?:[/]|$))/;
 
 /**
@@ -100,7 +102,7 @@ const NOT_OF_THE_API = /^[/](?!api(?:[/]|$))/;
 export function createPages(deps: PageDeps, pages: Middleware = noPages): Router {
   const router = new Router({ sensitive: true });
   router.get(NOT_OF_THE_API, async (ctx) => {
-    if (ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
+    if (!FILE.test(ctx.path) && ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
       return seeOther(ctx, signInPath(ctx.url));
     }
     const { audience } = deps.site;

@@ -21,6 +21,8 @@ export type PageDeps = {
   log: Logger;
   /** Whether everybody may read the mails: of a local installation. */
   showsMail: boolean;
+  /** The addresses of what the pages load first, which browsers load while a person signs in. */
+  firstFiles: readonly string[];
   site: Site;
 };
 

@@ -33,7 +33,9 @@ const PASSWORD_CHARACTERS_MAX = 256;
 
 /** Sign-in with e-mail address and password. */
 export function addSignIn(router: Router, deps: PageDeps): void {
-  router.get(SIGN_IN_PATH, (ctx) => sendSignIn(ctx, { next: localPath(ctx.query['next']) }));
+  router.get(SIGN_IN_PATH, (ctx) =>
+    sendSignIn(ctx, { next: localPath(ctx.query['next']), laterFiles: deps.firstFiles }),
+  );
 
   router.post(SIGN_IN_PATH, async (ctx) => {
     const form = await readOwnForm(ctx, deps.site.url);
@@ -139,9 +141,9 @@ function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: Seco
   sendPage(ctx, { status, title: texts.secondStep, body, query: { next } });
 }
 
-type SignIn = { next: string; email?: string; status?: number; wrong?: string };
+type SignIn = { next: string; email?: string; status?: number; wrong?: string; laterFiles?: readonly string[] };
 
-function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: SignIn): void {
+function sendSignIn(ctx: Context, { next, email = '', wrong, ...page }: SignIn): void {
   const texts = textsFor(ctx);
   const signUp = html` · <a href="/sign-up">${texts.signUp}</a>`;
   const body = html`${problem(wrong)}
@@ -157,5 +159,5 @@ function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: Sig
       <p class="bad" role="alert" hidden>${texts.noPasskey}</p>
     </form>
     <p class="quiet"><a href="/forgot">${texts.forgot}</a>${isConsole(ctx) ? null : signUp}</p>`;
-  sendPage(ctx, { status, title: texts.signIn, body, query: { next } });
+  sendPage(ctx, { ...page, title: texts.signIn, body, query: { next } });
 }

@@ -3,9 +3,11 @@ import { RouterProvider } from '@tanstack/react-router';
 import { Empty } from '../ui/feedback.tsx';
 import { mount } from '../ui/mount.tsx';
 import { SignOutButton } from '../ui/person-menu.tsx';
+import { nameMerchant } from './headers.ts';
+import { home, me as readFirst } from './home.ts';
 import { MemberProvider } from './member.ts';
 import { router } from './router.tsx';
-import { call, nameMerchant } from './routes.ts';
+import { call } from './routes.ts';
 import { text } from './text.ts';
 
 function WithoutMerchant() {
@@ -39,4 +41,5 @@ mount(
       </MemberProvider>
     );
   },
+  { me: readFirst, listed: home },
 );
