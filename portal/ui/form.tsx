@@ -49,7 +49,7 @@ export function Form(props: FormProps & Partial<CancelProps>) {
     >
       {children}
       {Boolean(change.error) && !isErrorBeside && <Failed error={change.error} />}
-      <div className={`flex flex-wrap gap-2 ${onCancel ? 'justify-end' : ''}`}>
+      <div className={`flex flex-wrap items-start gap-2 ${onCancel ? 'justify-end' : ''}`}>
         {onCancel && <Button onClick={onCancel}>{cancel ?? text.cancel}</Button>}
         <Button type="submit" kind={kind} isBusy={change.isPending} disabled={isDisabled} whyNot={whyNot}>
           {action}

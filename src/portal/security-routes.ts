@@ -164,7 +164,8 @@ function appRoutes(deps: SecurityDeps): Route[] {
     readRoute(`POST ${PATH}/two-factor/confirm`, {
       ...PERSON,
       operationId: 'confirmTwoFactor',
-      summary: 'Turn two-factor authentication on with a code of the app; the recovery codes are returned once',
+      summary:
+        'Turn two-factor authentication on with a code of the app; all other sessions end, and the recovery codes are returned once',
       body: schema.Code,
       responses: { 201: schema.RecoveryCodes },
       handle: async ({ body: { code }, ...request }) => {
@@ -174,10 +175,16 @@ function appRoutes(deps: SecurityDeps): Route[] {
           recoveryCodes = await confirmTwoFactor(trx, keyRing, { user, code, at });
           if (recoveryCodes === null) return false;
           await recordStepUp(trx, caller.sessionId, at);
+          // They began with a password alone, and would now be let into live.
+          await endSessions(trx, caller.userId, { at, keep: caller.sessionId });
           await recordOwnChange(tx, request, 'two-factor.turn-on');
           return true;
         });
-        return { status: 201, message: 'Two-factor authentication is on', data: { recoveryCodes } };
+        return {
+          status: 201,
+          message: 'Two-factor authentication is on. All other sessions have ended',
+          data: { recoveryCodes },
+        };
       },
     }),
     writeRoute(`POST ${PATH}/two-factor/off`, {

@@ -150,6 +150,15 @@ describe('live of a verified merchant', () => {
     expect(await useLive(person)).toBeUndefined();
   });
 
+  test('is closed to the sessions that began before two factors were turned on: they end', async () => {
+    const person = await portal.signedIn(verified, 'finance');
+    const other = openBrowser(portal.url);
+    await other.signIn(person.email);
+    await enrol(person);
+    expect(await useLive(person)).toBeUndefined();
+    expect((await other.send('GET', '/api/checkout/channels', { environment: 'live' })).status).toBe(401);
+  });
+
   test('is closed to a session after 30 minutes without use, and the sandbox is not', async () => {
     const person = await portal.signedIn(verified, 'developer');
     const sql = `UPDATE user_session s SET live_until = now() - interval '1 s' FROM user_account u

@@ -4,6 +4,7 @@ import QRCode from 'qrcode';
 
 import { findActiveOperator } from '../../access/operators.ts';
 import { OPERATOR_INVITATION_PATH } from '../../access/users/operator-invitation.ts';
+import { endSessions } from '../../access/users/sessions.ts';
 import { createToken, findToken, useToken } from '../../access/users/tokens.ts';
 import { beginTwoFactor, checkLimited, confirmTwoFactor } from '../../access/users/totp.ts';
 import { createUser, findUserByEmail, type User } from '../../access/users/users.ts';
@@ -54,8 +55,11 @@ export function addEnrolment(router: Router, deps: PageDeps): void {
     let recoveryCodes: string[] = [];
     const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
       const codes = await confirmTwoFactor(trx, deps.keyRing, { user, code, at });
-      if (codes) recoveryCodes = codes;
-      return codes !== null && (await useToken(trx, presented)) !== null;
+      if (codes === null) return false;
+      recoveryCodes = codes;
+      // Those of the portal began with a password alone, and would now be let into live.
+      await endSessions(trx, userId, { at });
+      return (await useToken(trx, presented)) !== null;
     });
     if (!isRight) return sendSetUp(ctx, { token, next, isWrong: true });
     await beginSession(deps, ctx, { id: userId, stepUpAt: at });
