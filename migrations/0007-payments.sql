@@ -143,6 +143,7 @@ CREATE TABLE refund (
   provider_reference      text,
   provider_code           text,
   last_outcome            text,                    -- the provider's latest: accepted, pending, unknown …
+  paid_santim             bigint CHECK (paid_santim > 0), -- if the provider paid another amount than requested
   failure                 jsonb,                   -- { code, message, providerCode, retryable }
   callback_secret         text NOT NULL UNIQUE,
   version                 integer NOT NULL DEFAULT 1,
@@ -167,3 +168,4 @@ CREATE INDEX refund_transaction ON refund (transaction_id, id);
 CREATE INDEX refund_provider_reference ON refund (provider_reference) WHERE provider_reference IS NOT NULL;
 CREATE INDEX refund_open ON refund (id) WHERE status = 'PENDING';
 CREATE INDEX refund_conflict ON refund (id) WHERE status = 'FAILED' AND first_reported_paid_at IS NOT NULL;
+CREATE INDEX refund_overpaid ON refund (id) WHERE paid_santim > amount_santim;

@@ -116,7 +116,8 @@ CREATE TABLE bank_receipt (
   kind              text NOT NULL CHECK (kind IN ('REMITTANCE', 'UNALLOCATED', 'RECOVERY')),
   reference         text NOT NULL,                 -- the bank's trace id; of a RECOVERY the provider's reference
   channel           text REFERENCES channel,       -- the payer; of unallocated money null until it is allocated
-  withdrawal_id     text REFERENCES withdrawal,    -- of a RECOVERY: the overpaid payout, whose excess the provider owes
+  withdrawal_id     text REFERENCES withdrawal,    -- of a RECOVERY: the overpaid payout, whose excess the provider owes,
+  refund_id         text REFERENCES refund,        -- or the overpaid refund
   amount_santim     bigint NOT NULL CHECK (amount_santim > 0),
   outcome           text CHECK (outcome IN ('ALLOCATED', 'RETURNED')), -- of unallocated money; null: in suspense
   return_reference  text,                          -- the bank's trace id of the returned money
@@ -128,11 +129,13 @@ CREATE TABLE bank_receipt (
   CHECK ((outcome IS NULL) = (outcome_at IS NULL)),
   CHECK ((channel IS NULL) = (kind = 'UNALLOCATED' AND outcome IS DISTINCT FROM 'ALLOCATED')),
   CHECK ((return_reference IS NOT NULL) = (outcome IS NOT DISTINCT FROM 'RETURNED')),
-  CHECK ((withdrawal_id IS NOT NULL) = (kind = 'RECOVERY'))
+  CHECK (num_nonnulls(withdrawal_id, refund_id) = CASE kind WHEN 'RECOVERY' THEN 1 ELSE 0 END)
 );
 -- One recovery for each overpaid payout. References are unique in external_reference.
 CREATE UNIQUE INDEX bank_receipt_recovery ON bank_receipt (withdrawal_id)
   WHERE withdrawal_id IS NOT NULL AND reversed_at IS NULL;
+CREATE UNIQUE INDEX bank_receipt_refund_recovery ON bank_receipt (refund_id)
+  WHERE refund_id IS NOT NULL AND reversed_at IS NULL;
 CREATE INDEX bank_receipt_reference ON bank_receipt (reference);
 CREATE INDEX bank_receipt_list ON bank_receipt (booked_at DESC, id DESC);
 CREATE INDEX bank_receipt_waiting ON bank_receipt (booked_at, id)

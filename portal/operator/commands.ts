@@ -76,6 +76,7 @@ const COMMANDS = {
     fields: [
       { name: 'outcome', label: text.outcome, kind: 'choice', values: REFUND_OUTCOMES, ...REQUIRED },
       { name: 'providerReference', label: text.providerReference, kind: 'text', ...REQUIRED },
+      { name: 'paidAmount', label: text.paidAmount, kind: 'birr' },
     ],
     reason: 'required',
   },

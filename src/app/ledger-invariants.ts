@@ -42,6 +42,8 @@ const SUSPENSE_CHECK: LedgerInvariant = {
           SELECT environment, 0, amount_santim - paid_santim FROM withdrawal
           WHERE paid_santim > amount_santim AND status = 'SUCCESS'
           UNION ALL
+          SELECT environment, 0, amount_santim - paid_santim FROM refund WHERE paid_santim > amount_santim
+          UNION ALL
           SELECT environment, 0, amount_santim FROM bank_receipt WHERE kind = 'RECOVERY' AND reversed_at IS NULL) each
         GROUP BY environment HAVING sum(booked) <> coalesce(sum(expected), 0)`,
 };

@@ -137,6 +137,7 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   RECONCILIATION_MISSING: ['reconciliation', 'run'],
   RECONCILIATION_PENDING: ['reconciliation', 'run'],
   REFUND_CONFLICT: ['refunds/{id}', 'resolve'],
+  REFUND_OVERPAID: ['receipts', 'refund-recoveries'],
   REFUND_UNKNOWN: ['refunds/{id}', 'resolve'],
   SETTLEMENT_APPROVAL: ['settlements/{id}', 'approve', 'reject'],
   SETTLEMENT_CREDITED_LATE: ['settlements/{id}', 'book-credit', 'dismiss-credit'],

@@ -117,12 +117,13 @@ function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim
 
 /**
  * An outgoing payment: a withdrawal or a refund over a channel, or a settlement to the merchant's bank. `paidSantim`: paid by
- * the provider, if that differs from the amount. A refund has no fee; one below 0 is given back.
+ * the provider, if that differs from the amount. A refund has no fee; one below 0 is given back. `reservedSantim`: reserved
+ * for it, if that differs from its total debit: an underpaid refund gives less of the fee back.
  */
 export type Payout = MerchantScope & { id: string; amountSantim: Santim } & Fee &
   (
     | { type: 'withdrawal'; channel: Channel; paidSantim?: Santim }
-    | { type: 'refund'; channel: Channel }
+    | { type: 'refund'; channel: Channel; paidSantim?: Santim; reservedSantim?: Santim }
     | { type: 'settlement' }
   );
 
@@ -132,11 +133,11 @@ export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
 }
 
 function paidOf(out: Payout): Santim {
-  return (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
+  return (out.type === 'settlement' ? undefined : out.paidSantim) ?? out.amountSantim;
 }
 
 /** The debit of the balance after the payment: an unpaid part is credited again, and an overpayment is not charged. */
-function retained(out: Payout): Santim {
+export function retained(out: Payout): Santim {
   const paidSantim = paidOf(out);
   return totalDebit(paidSantim < out.amountSantim ? { ...out, amountSantim: paidSantim } : out);
 }
@@ -148,7 +149,8 @@ export function reservePosting(out: Payout): Posting {
 
 /** Paid out. The release shares this key, so only one of them can be posted. */
 export function payoutPosting(out: Payout): Posting {
-  const amounts = { RESERVED: -totalDebit(out), AVAILABLE: totalDebit(out) - retained(out), ...charges(out, 1n) };
+  const reserved = (out.type === 'refund' ? out.reservedSantim : undefined) ?? totalDebit(out);
+  const amounts = { RESERVED: -reserved, AVAILABLE: reserved - retained(out), ...charges(out, 1n) };
   return payout(out, { key: 'ended', step: 'PAID' }, amounts);
 }
 

@@ -35,11 +35,12 @@ export const REFUND_TIMELINE = {
     code: text,
     providerCode: text,
   }),
-  'refund.resolved': entry('Operators have resolved the outcome of a refund', {
+  'refund.resolved': entry('Operators have resolved the outcome of a refund; paidSantim: what the payer received', {
     ...refunded,
     outcome: z.enum(REFUND_RESOLUTIONS),
     providerReference: text,
     reason: text,
+    paidSantim: santim.optional(),
   }),
 } as const satisfies TimelineKinds;
 

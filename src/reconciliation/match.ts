@@ -93,7 +93,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
        WHERE l.type IN ('payout', 'payoutReversal')
        UNION ALL
        SELECT l.type, l.order_id, l.account, r.status, r.id IS NOT NULL,
-              CASE WHEN r.status = 'SUCCESS' THEN r.amount_santim END,
+              CASE WHEN r.status = 'SUCCESS' THEN coalesce(r.paid_santim, r.amount_santim) END,
               r.currency, l.santim, l.currency, l.provider_reference, l.has_conflicting_rows, false
        FROM listed l
        LEFT JOIN refund r ON r.id = l.order_id AND r.environment = :environment AND r.channel = :channel

@@ -44,9 +44,9 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
         FROM reconciliation r WHERE r.status <> 'INCOMPLETE' AND NOT r.is_running AND ${HAS_FAILED_STATEMENT}`,
 };
 
-/** Unallocated money in suspense, and overpaid payouts whose excess was not recovered. */
+/** Unallocated money in suspense, and overpaid payouts and refunds whose excess was not recovered. */
 export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
-  kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID'],
+  kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID', 'REFUND_OVERPAID'],
   sql: `SELECT 'RECEIPT_UNALLOCATED' AS kind, m.id, NULL AS merchant_id, m.environment, m.amount_santim, m.booked_at AS since,
                'The bank received it from an unknown payer' AS what,
                jsonb_build_object('bankReference', m.reference) AS detail, NULL AS workflow_id
@@ -59,6 +59,14 @@ export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
         FROM withdrawal w
         WHERE w.paid_santim > w.amount_santim AND w.status = 'SUCCESS' AND NOT EXISTS (
           SELECT FROM bank_receipt m WHERE m.withdrawal_id = w.id AND m.reversed_at IS NULL)
+        UNION ALL
+        SELECT 'REFUND_OVERPAID', r.id, r.merchant_id, r.environment, r.paid_santim - r.amount_santim, r.completed_at,
+               'The provider has overpaid it, and must take the excess back',
+               jsonb_build_object('transactionId', r.transaction_id, 'channel', r.channel, 'amount', r.amount_santim * 0.01,
+                                  'paid', r.paid_santim * 0.01, 'providerReference', r.provider_reference), 'refund-' || r.id
+        FROM refund r
+        WHERE r.paid_santim > r.amount_santim AND NOT EXISTS (
+          SELECT FROM bank_receipt m WHERE m.refund_id = r.id AND m.reversed_at IS NULL)
         UNION ALL
         SELECT 'PAYOUT_OVERPAID', m.id, w.merchant_id, m.environment, m.amount_santim, w.reversed_at,
                'The excess was taken back, and then the whole payout was reversed. Correct this once the provider no longer owes it',

@@ -47,11 +47,13 @@ export type Refund = Snapshot<'refund'> & {
   transactionId: string;
   /** In birr: what the payer gets back. */
   amount: number;
+  /** The amount that the payer got, where it differs; a rest is back in the balance. */
+  paidAmount?: number;
   returnFee: boolean;
   /** Of the payment's fee and tax: given back to you. */
   feeReturned: number;
   feeTaxReturned: number;
-  /** Debited from your balance: amount - feeReturned - feeTaxReturned. */
+  /** Debited from your balance: amount, or paidAmount if it is less, - feeReturned - feeTaxReturned. */
   totalDebit: number;
   currency: 'ETB';
   channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';

@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<string, string>> = {
   payments: 'list get release return',
   deliveries: 'list get resend cancel dismiss count-matching resend-matching',
   'resend-jobs': 'get cancel',
-  receipts: 'list record-remittance record-unallocated record-recovery decide',
+  receipts: 'list record-remittance record-unallocated record-recovery record-refund-recovery decide',
   reconciliation: 'list run list-discrepancies close-discrepancy',
   merchants: 'list get create suspend resume invite-owner',
   keys: 'list invite rotate revoke',

@@ -106,3 +106,28 @@ test('operators find a refund by its id and its provider reference, in the list,
   expect(detail.body.data).toMatchObject({ requestedBy: 'key_1', lastOutcome: 'unknown', transactionId });
   expect(detail.body.data.timeline.map(({ kind }: { kind: string }) => kind)).toContain('refund.resolved');
 });
+
+test('an overpaid refund is resolved with the paid amount, and its excess recovered by the link in the queue', async () => {
+  const { fixture } = backOffice;
+  const { refundId } = await unknownRefund();
+  const reported = { kind: 'succeeded', amountSantim: 45_00n, currency: 'ETB', providerCode: 'OK' } as const;
+  fixture.provider.returnsForRefunds({ ...reported, providerReference: `BACK-${refundId}` });
+  await createCheckRefund(fixture)(refundId, { minIntervalMs: 0, notifyWorkflow: true });
+  const paid = { ...RESOLUTION, outcome: 'COMPLETED', providerReference: `BACK-${refundId}`, paidAmount: 45 };
+  const tooMuch = await resolve(refundId, { ...paid, paidAmount: 45.01 });
+  expect(tooMuch.body.error.details).toMatchObject([{ field: 'paidAmount' }]);
+  expect((await resolve(refundId, paid)).body.data).toMatchObject({ status: 'SUCCESS', amount: 40, paidAmount: 45 });
+  const { body } = await backOffice.send('GET', `/api/ops/audit?resourceId=${refundId}`);
+  expect(body.data).toMatchObject([{ action: 'refund.resolve', after: { amount: 40, paid: 45 } }]);
+  const queue = async () =>
+    (await backOffice.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`)).body.data.items;
+  const [item] = await queue();
+  expect(item).toMatchObject({ kind: 'REFUND_OVERPAID', id: refundId, amount: 5 });
+  const recovery = {
+    key: backOffice.people.finance.key,
+    body: { refundId, reference: refundId, reason: 'Their mail' },
+  };
+  const recovered = await backOffice.send('POST', item.links['refund-recoveries'], recovery);
+  expect(recovered.body).toMatchObject({ statusCode: 201, data: { kind: 'RECOVERY', refundId, amount: 5 } });
+  expect(await queue()).toEqual([]);
+});

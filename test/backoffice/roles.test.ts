@@ -74,6 +74,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsRecordRemittance: FINANCE,
   opsRecordUnallocated: FINANCE,
   opsRecordRecovery: FINANCE,
+  opsRecordRefundRecovery: FINANCE,
   opsDecideReceipt: FINANCE,
   opsGetBankAccount: FINANCE,
   opsVerifyBankAccount: FINANCE,

@@ -59,6 +59,10 @@ export type ModelRefund = {
   sentAt: Date | null;
   /** The provider has reported another amount, or a payment after the end, and operators have not found it to be wrong. */
   isReportedPaid: boolean;
+  /** All such amounts. */
+  reportedPaid: Santim[];
+  paidSantim: Santim;
+  recovered: Santim;
 };
 
 export type Books = {
@@ -101,7 +105,7 @@ const refundsOf = ({ refunds }: Books, { transactionId }: Payment): ModelRefund[
 const paidOf = (payment: Payment): Santim => payerOf(payment)?.received?.santim ?? 0n;
 
 export const leftOf = (payment: Payment, books: Books): Santim =>
-  paidOf(payment) - sum(refundsOf(books, payment).map(({ amountSantim }) => amountSantim));
+  paidOf(payment) - sum(refundsOf(books, payment).map(({ paidSantim }) => paidSantim));
 
 /** Whether the refunds of its payment are more than was paid: none of them is sent. */
 export const isOverdrawn = ({ payments, ...books }: Books, { transactionId }: ModelRefund): boolean =>
@@ -110,7 +114,7 @@ export const isOverdrawn = ({ payments, ...books }: Books, { transactionId }: Mo
 /** The share of fee and tax that a refund gives back: rounded half up for all refunds together. */
 export function feeBackOf(payment: Payment, books: Books, amountSantim: Santim): ModelRefund['feeBack'] {
   const withFee = refundsOf(books, payment).filter(({ returnFee }) => returnFee);
-  const refunded = sum(withFee.map((one) => one.amountSantim)) + amountSantim;
+  const refunded = sum(withFee.map(chargedOf)) + amountSantim;
   const paid = paidOf(payment);
   const due = (taken: Santim, back: Santim[]): Santim => (taken * refunded * 2n + paid) / (paid * 2n) - sum(back);
   const fee = hundredths(paid, 250n);
@@ -138,9 +142,30 @@ export function lateFeeBackOf({ payments, refunds }: Books, one: ModelRefund): M
   };
 }
 
+type RefundCost = Pick<ModelRefund, 'amountSantim' | 'paidSantim' | 'feeBack'>;
+
+/** What a refund takes of the merchant's money for its payer: an excess is not charged. */
+const chargedOf = ({ amountSantim, paidSantim }: Omit<RefundCost, 'feeBack'>): Santim =>
+  paidSantim < amountSantim ? paidSantim : amountSantim;
+
 /** The debit of a refund. */
-export const costOf = ({ amountSantim, feeBack }: Pick<ModelRefund, 'amountSantim' | 'feeBack'>): Santim =>
-  amountSantim - feeBack.fee - feeBack.tax;
+export const costOf = ({ feeBack, ...refund }: RefundCost): Santim => chargedOf(refund) - feeBack.fee - feeBack.tax;
+
+/** A refund that operators have found to be paid with this amount: of an underpaid one only that part of the fee is given back. */
+export function paidAs(one: ModelRefund, paidSantim: Santim, { fee, tax }: ModelRefund['feeBack']): ModelRefund {
+  const part = (santim: Santim): Santim =>
+    paidSantim < one.amountSantim ? (santim * paidSantim) / one.amountSantim : santim;
+  return { ...one, paidSantim, feeBack: { fee: part(fee), tax: part(tax) } };
+}
+
+/** Whether a refund can have been paid with this amount: it was requested, or reported and is left of the payment. */
+export function isPayable(books: Books, one: ModelRefund, paidSantim: Santim): boolean {
+  if (paidSantim <= one.amountSantim) return true;
+  const payment = books.payments.find(({ transactionId }) => transactionId === one.transactionId);
+  const paid = books.refunds.filter((other) => other.transactionId === one.transactionId && other.status === 'SUCCESS');
+  const left = (payment ? paidOf(payment) : 0n) - sum(paid.map((other) => other.paidSantim));
+  return paidSantim <= left && one.reportedPaid.some((reported) => paidSantim <= reported);
+}
 
 /** The expected balances of the ledger. */
 export function expectedOf({ payments, payouts, settlements, refunds }: Books) {
@@ -158,8 +183,9 @@ export function expectedOf({ payments, payouts, settlements, refunds }: Books) {
   const feesBack = sum(paidBack.map(({ feeBack }) => feeBack.fee + feeBack.tax));
   const fees = sum(credited.map(feeIn)) + FEE_OUT * BigInt(paidOut.length) - feesBack;
   const settled = sum(settlements.filter(({ status }) => status === 'COMPLETED').map((one) => one.amountSantim));
-  const excess = (payout: Payout): Santim =>
-    payout.paidSantim > payout.amountSantim ? payout.paidSantim - payout.amountSantim : 0n;
+  const excess = ({ paidSantim, amountSantim }: Pick<Payout, 'paidSantim' | 'amountSantim'>): Santim =>
+    paidSantim > amountSantim ? paidSantim - amountSantim : 0n;
+  const recovered = sum([...payouts, ...refunds].map((one) => one.recovered));
   const heldNow = received.filter((one) => !isCredited(one) && one.decided === null).map(santim);
   return {
     available:
@@ -172,12 +198,11 @@ export function expectedOf({ payments, payouts, settlements, refunds }: Books) {
     reserved,
     fees,
     settled,
-    suspense: sum(heldNow) - sum(paidOut.map(excess)) + sum(payouts.map(({ recovered }) => recovered)),
+    suspense: sum(heldNow) - sum([...paidOut, ...paidBack].map(excess)) + recovered,
     providerOwes:
       sum(received.filter(({ decided }) => decided !== 'RETURNED').map(santim)) -
-      sum(paidOut.map(({ paidSantim }) => paidSantim)) -
-      sum(paidBack.map(({ amountSantim }) => amountSantim)) +
-      sum(payouts.map(({ recovered }) => recovered)),
+      sum([...paidOut, ...paidBack].map(({ paidSantim }) => paidSantim)) +
+      recovered,
   };
 }
 
@@ -217,7 +242,10 @@ export function applyRefundOutcome(refund: ModelRefund, outcome: RefundOutcome):
   if (outcome.kind === 'declined' && isPending && !refund.isReportedPaid) refund.status = 'FAILED';
   if (outcome.kind !== 'succeeded') return;
   if (isPending && outcome.amountSantim === refund.amountSantim) refund.status = 'SUCCESS';
-  else if (refund.status !== 'SUCCESS') refund.isReportedPaid = true;
+  else if (refund.status !== 'SUCCESS') {
+    refund.isReportedPaid = true;
+    refund.reportedPaid.push(outcome.amountSantim);
+  }
 }
 
 type Resolution = { outcome: 'COMPLETED' | 'FAILED'; paidSantim?: Santim | undefined };

@@ -1,6 +1,7 @@
 import { createRefund } from '../../src/payments/refunds/create.ts';
 import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
+import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN } from '../payments/refunds/fixture.ts';
 import {
   applyRefundOutcome,
@@ -8,9 +9,11 @@ import {
   expectedOf,
   feeBackOf,
   isOverdrawn,
+  isPayable,
   isRefundable,
   lateFeeBackOf,
   leftOf,
+  paidAs,
   type ModelRefund,
   type Payment,
 } from './money-model.ts';
@@ -31,7 +34,9 @@ export function planRefund(scenario: Scenario, step: Step): PlannedCall | null {
     case 'checkRefund':
       return check(scenario, chosen, step);
     case 'resolveRefund':
-      return resolve(scenario, chosen, step.outcome);
+      return resolve(scenario, chosen, step);
+    case 'recoverRefund':
+      return recover(scenario, chosen);
     default:
       return null;
   }
@@ -60,7 +65,7 @@ function refund(scenario: Scenario, payment: Payment | undefined, { santim, retu
   const wanted = { reference, transactionId, returnFee, amountSantim: requested };
   let id = '';
   return {
-    mustChange: isAllowed && costOf({ amountSantim, feeBack }) <= expectedOf(books).available,
+    mustChange: isAllowed && costOf({ amountSantim, paidSantim: amountSantim, feeBack }) <= expectedOf(books).available,
     call: async () => {
       const { row, isNew } = await request(scenario, wanted);
       ({ id } = row);
@@ -68,7 +73,8 @@ function refund(scenario: Scenario, payment: Payment | undefined, { santim, retu
     },
     record: () => {
       const made = { id, requested, amountSantim, feeBack, sentAt: null, isReportedPaid: false } as const;
-      books.refunds.push({ ...wanted, ...made, status: 'PENDING' });
+      const unpaid = { reportedPaid: [], paidSantim: amountSantim, recovered: 0n };
+      books.refunds.push({ ...wanted, ...made, ...unpaid, status: 'PENDING' });
     },
   };
 }
@@ -96,7 +102,9 @@ function outcomeOf(reply: RefundReply, { id, amountSantim }: ModelRefund): Refun
     case 'paid':
       return returned(amountSantim, `BACK-${id}`);
     case 'paidLess':
-      return returned(amountSantim - 7n, `BACK-${id}`);
+      return returned(amountSantim > 7n ? amountSantim - 7n : 1n, `BACK-${id}`);
+    case 'paidMore':
+      return returned(amountSantim + 5_00n, `BACK-${id}`);
     default:
       return reply satisfies never;
   }
@@ -141,27 +149,48 @@ function check(scenario: Scenario, one: ModelRefund, { reply, proof }: Check): P
   };
 }
 
+type Resolve = Extract<Step, { do: 'resolveRefund' }>;
+
+function paidBy({ amountSantim, reportedPaid }: ModelRefund, { outcome, paid }: Resolve): bigint | undefined {
+  if (outcome === 'FAILED' || paid === 'unspecified') return undefined;
+  if (paid === 'reported') return reportedPaid.at(-1);
+  return paid === 'less' ? amountSantim / 2n + 1n : amountSantim + 5_000_00n;
+}
+
 /** Possible only where the provider leaves the outcome open, or contradicts itself. */
-function resolve(scenario: Scenario, one: ModelRefund, outcome: 'COMPLETED' | 'FAILED'): PlannedCall {
+function resolve(scenario: Scenario, one: ModelRefund, step: Resolve): PlannedCall {
   const { fixture, books } = scenario;
+  const { outcome } = step;
+  const paidSantim = paidBy(one, step);
   const at = fixture.clock();
   const isOpen = one.status === 'PENDING' && one.sentAt !== null;
   const isUnsent = one.status === 'PENDING' && one.sentAt === null && outcome === 'FAILED';
   const isEarly = outcome === 'FAILED' && at.getTime() - (one.sentAt ?? at).getTime() < 3_600_000;
   const isContradicted = one.status === 'FAILED' && one.isReportedPaid;
   const isLate = isContradicted && outcome === 'COMPLETED';
-  const feeBack = isLate ? lateFeeBackOf(books, one) : one.feeBack;
-  const lacks = isLate && costOf({ ...one, feeBack }) > expectedOf(books).available;
+  const paid = paidAs(one, paidSantim ?? one.amountSantim, isLate ? lateFeeBackOf(books, one) : one.feeBack);
+  const lacks = isLate && costOf(paid) > expectedOf(books).available;
+  const isPossible = (isOpen && !isEarly) || (isContradicted && !lacks);
   return {
-    mustChange: isUnsent || ((isOpen && !isEarly) || (isContradicted && !lacks) ? null : false),
+    mustChange: isUnsent || (isPossible && isPayable(books, one, paid.paidSantim) ? null : false),
     call: () =>
       fixture.runInTransaction(async (tx) => {
-        const found = { outcome, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
+        const found = { outcome, paidSantim, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
         return (await resolveRefund(tx, one.id, { ...found, operatorId: 'opr_1', at })).isNew;
       }),
     record: () => {
-      Object.assign(one, { feeBack, status: outcome === 'COMPLETED' ? 'SUCCESS' : 'FAILED' });
-      if (outcome === 'FAILED') one.isReportedPaid = false;
+      if (outcome === 'COMPLETED') Object.assign(one, paid, { status: 'SUCCESS' });
+      else Object.assign(one, { status: 'FAILED', isReportedPaid: false });
     },
+  };
+}
+
+function recover({ fixture }: Scenario, one: ModelRefund): PlannedCall {
+  const excess = one.paidSantim - one.amountSantim;
+  const back = { of: { kind: 'refund', id: one.id } as const, reference: `BACK-${one.id}`, at: fixture.clock() };
+  return {
+    mustChange: one.status === 'SUCCESS' && excess > 0n && one.recovered === 0n,
+    call: () => fixture.runInTransaction(async (tx) => (await recordRecovery(tx, back)).isNew),
+    record: () => void (one.recovered = excess),
   };
 }

@@ -131,8 +131,9 @@ async function traceOf({ fixture, scope }: Scenario): Promise<Trace> {
           paid AS (SELECT * FROM transaction WHERE merchant_id = :merchantId),
           tries AS (SELECT a.* FROM payment_attempt a WHERE a.transaction_id IN (SELECT id FROM paid)),
           settled AS (SELECT * FROM settlement WHERE merchant_id = :merchantId),
-          taken AS (SELECT * FROM bank_receipt WHERE withdrawal_id IN (SELECT id FROM payouts)),
           back AS (SELECT * FROM refund WHERE merchant_id = :merchantId),
+          taken AS (SELECT * FROM bank_receipt
+                    WHERE withdrawal_id IN (SELECT id FROM payouts) OR refund_id IN (SELECT id FROM back)),
           ids AS (SELECT id FROM payouts UNION ALL SELECT id FROM back UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
      SELECT md5(string_agg(line, ' ' ORDER BY line)) AS rows, max(available_santim) AS available,
             max(reserved_santim) AS reserved, max(fees_santim) AS fees, max(settled_santim) AS settled
@@ -181,7 +182,8 @@ export async function expectBooks(scenario: Scenario): Promise<void> {
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE j.merchant_id = :merchantId OR j.resource_id IN (
-       SELECT m.id FROM bank_receipt m JOIN withdrawal w ON w.id = m.withdrawal_id WHERE w.merchant_id = :merchantId)
+       SELECT m.id FROM bank_receipt m LEFT JOIN withdrawal w ON w.id = m.withdrawal_id LEFT JOIN refund r ON r.id = m.refund_id
+       WHERE :merchantId IN (w.merchant_id, r.merchant_id))
      GROUP BY a.kind`,
     { ...scope },
   );

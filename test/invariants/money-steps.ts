@@ -34,7 +34,16 @@ export const PAYOUT_REPLIES = [
 export type PayoutReply = (typeof PAYOUT_REPLIES)[number];
 
 /** A provider's reply about a refund. */
-export const REFUND_REPLIES = ['accepted', 'pending', 'unknown', 'not-found', 'declined', 'paid', 'paidLess'] as const;
+export const REFUND_REPLIES = [
+  'accepted',
+  'pending',
+  'unknown',
+  'not-found',
+  'declined',
+  'paid',
+  'paidLess',
+  'paidMore',
+] as const;
 export type RefundReply = (typeof REFUND_REPLIES)[number];
 
 export const SETTLEMENT_COMMANDS = [
@@ -72,7 +81,8 @@ export type Action =
   | { do: 'refund'; pick: number; santim: number | 'rest'; returnFee: boolean }
   | { do: 'refundAgain'; pick: number; isOther: boolean }
   | { do: 'checkRefund'; pick: number; reply: RefundReply; proof: boolean }
-  | { do: 'resolveRefund'; pick: number; outcome: 'COMPLETED' | 'FAILED' }
+  | { do: 'resolveRefund'; pick: number; outcome: 'COMPLETED' | 'FAILED'; paid: Paid }
+  | { do: 'recoverRefund'; pick: number }
   /** Negative if the clock of the next process is behind. */
   | { do: 'pass'; minutes: number }
   | { do: 'suspend' | 'resume' };
@@ -146,7 +156,9 @@ const actions = {
     do: fc.constant('resolveRefund' as const),
     pick,
     outcome: fc.constantFrom('COMPLETED' as const, 'FAILED' as const),
+    paid: fc.constantFrom<Paid>('unspecified', 'reported', 'reported', 'less', 'muchMore'),
   }),
+  recoverRefund: fc.record({ do: fc.constant('recoverRefund' as const), pick }),
   pass: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(31, 61, 61, 1_500, -2) }),
   suspend: fc.record({ do: fc.constantFrom('suspend' as const, 'resume' as const, 'resume' as const) }),
 };
@@ -209,6 +221,7 @@ const MIXED = {
   refund: 6,
   checkRefund: 8,
   resolveRefund: 3,
+  recoverRefund: 1,
   settlement: 16,
   resolve: 10,
   decideHeld: 4,
@@ -219,6 +232,9 @@ export const anyStory: fc.Arbitrary<Story> = fc.oneof(
   { weight: 1, arbitrary: weighted(TWO_ATTEMPTS, { query: 40, payAgain: 10, end: 10, decideHeld: 30, pass: 5 }) },
   { weight: 1, arbitrary: weighted(PAID_TWICE, { query: 20, payAgain: 5, end: 5, decideHeld: 40 }) },
   { weight: 1, arbitrary: weighted(ONE_SENT, { settlement: 50, requestSettlement: 4, withdraw: 4 }) },
-  { weight: 1, arbitrary: weighted(TWO_REFUNDS, { refund: 30, checkRefund: 40, resolveRefund: 20, pass: 8 }) },
+  {
+    weight: 1,
+    arbitrary: weighted(TWO_REFUNDS, { refund: 30, checkRefund: 40, resolveRefund: 20, recoverRefund: 6, pass: 8 }),
+  },
   { weight: 1, arbitrary: weighted([...TWO_WITHDRAWALS, ...TWO_ATTEMPTS, ...ONE_SENT], MIXED) },
 );

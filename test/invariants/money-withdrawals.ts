@@ -127,7 +127,8 @@ function stop({ fixture }: Scenario, payout: Payout, decision: 'reject' | 'cance
 
 function recover({ fixture }: Scenario, payout: Payout): PlannedCall {
   const excess = payout.paidSantim - payout.amountSantim;
-  const back = { withdrawalId: payout.id, reference: `BACK-${payout.id}`, at: fixture.clock() };
+  const of = { kind: 'withdrawal', id: payout.id } as const;
+  const back = { of, reference: `BACK-${payout.id}`, at: fixture.clock() };
   return {
     mustChange: payout.status === 'SUCCESS' && excess > 0n && payout.recovered === 0n,
     call: () => fixture.runInTransaction(async (tx) => (await recordRecovery(tx, back)).isNew),

@@ -94,7 +94,7 @@ function excessOf(out: Payout): bigint {
 }
 
 /** The amount that the beneficiary received. */
-const paidOf = (out: Payout): bigint => (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
+const paidOf = (out: Payout): bigint => (out.type === 'settlement' ? undefined : out.paidSantim) ?? out.amountSantim;
 
 /** The final debit of the balance. */
 const costOf = (out: Payout): bigint => totalDebit(out) - out.amountSantim + paidOf(out) - excessOf(out);

@@ -198,8 +198,8 @@ async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: 
   await fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...receipt, at: fixture.clock(), paidSantim }));
   return { id, excess: paidSantim - 20_00n };
 }
-const recover = (withdrawalId: string, reference = 'AW-1') =>
-  fixture.runInTransaction((tx) => recordRecovery(tx, { withdrawalId, reference, at: fixture.clock() }));
+const recover = (id: string, reference = 'AW-1', of = { kind: 'withdrawal' as const, id }) =>
+  fixture.runInTransaction((tx) => recordRecovery(tx, { of, reference, at: fixture.clock() }));
 const suspense = async () => {
   const sql = `SELECT CAST(coalesce(sum(e.amount_santim), 0) AS bigint) AS santim
                FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'SUSPENSE'`;

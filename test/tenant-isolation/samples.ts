@@ -86,6 +86,7 @@ const BODIES: Record<string, object> = {
   opsRunReconciliation: { day: today },
   opsCloseDiscrepancy: { reason: 'Walls' },
   opsRecordRecovery: { withdrawalId: 'wd_1', reference: 'WALLS-4', reason: 'Walls' },
+  opsRecordRefundRecovery: { refundId: 'rfd_1', reference: 'WALLS-6', reason: 'Walls' },
   opsDecideReceipt: { as: 'CORRECTED', reason: 'Walls' },
   opsVerifyBankAccount: { environment: 'sandbox', bankAccountId: 'bac_1' },
   opsRejectBankAccount: { environment: 'sandbox', bankAccountId: 'bac_1', reason: 'Walls' },

@@ -71,7 +71,7 @@ test('a report in another currency moves no money, and its amount is none that o
 test('a payout that was paid exactly has no excess that its provider could take back', async () => {
   const id = await fixture.ready();
   await fixture.report(id, PAID_OUT);
-  const recovery = { withdrawalId: id, reference: 'BACK-1', at: fixture.clock() };
+  const recovery = { of: { kind: 'withdrawal' as const, id }, reference: 'BACK-1', at: fixture.clock() };
   await expect(fixture.runInTransaction((tx) => recordRecovery(tx, recovery))).rejects.toMatchObject({
     code: 'INVALID_STATE',
     message: expect.stringContaining('was not paid more than its amount'),

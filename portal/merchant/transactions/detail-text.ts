@@ -45,6 +45,7 @@ export const AMOUNTS: Readonly<Record<string, string>> = catalogue({
   expectedSantim: ['expected', 'የተጠበቀው'],
   receivedSantim: ['received', 'የደረሰው'],
   reportedSantim: ['reported', 'የተነገረው'],
+  paidSantim: ['paid', 'የተከፈለው'],
   feeSantim: ['fee', 'የአገልግሎት ክፍያ'],
   feeTaxSantim: ['tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
 });

@@ -32,6 +32,7 @@ export const text = catalogue({
     `A refund of ${amount} was requested under the reference ${reference}. Its state is shown with the payment.`,
     `በማጣቀሻ ${reference} የ${amount} ተመላሽ ክፍያ ተጠይቋል። ሁኔታው ከክፍያው ጋር ይታያል።`,
   ],
+  paidAmount: ['Paid back', 'ለከፋዩ የተመለሰ'],
   feeBack: ['Fee returned', 'የተመለሰ የአገልግሎት ክፍያ'],
   unconfirmed: ['Fails unless confirmed by', 'ካልተረጋገጠ የማይመለስበት'],
   confirm: ['Confirm the refund', 'ተመላሽ ክፍያውን ያረጋግጡ'],

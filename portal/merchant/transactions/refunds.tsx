@@ -28,7 +28,7 @@ const santim = (amount: number): number => Math.round(amount * 100);
 /** What of a payment is refunded or being refunded, and what is left, in santim. `but`: the reference of one that does not count. */
 function sharesOf({ amount, receivedAmount, refunds }: TransactionWithTimeline, but?: string) {
   const counted = refunds.filter(({ status, reference }) => status !== 'FAILED' && reference !== but);
-  const used = counted.reduce((sum, one) => sum + santim(one.amount), 0);
+  const used = counted.reduce((sum, one) => sum + santim(one.paidAmount ?? one.amount), 0);
   return { used, left: santim(receivedAmount ?? amount) - used };
 }
 
@@ -199,12 +199,13 @@ export function Refunds({ transaction }: Props) {
 }
 
 function RefundFacts({ refund }: { refund: RefundRow }) {
-  const { feeReturned, feeTaxReturned, status, reason, requestedAt, reference, refundId } = refund;
+  const { paidAmount, feeReturned, feeTaxReturned, status, reason, requestedAt, reference, refundId } = refund;
   const fee = santim(feeReturned) + santim(feeTaxReturned);
   const until = refundUntil(refund);
   return (
     <Facts
       rows={{
+        [text.paidAmount]: paidAmount !== undefined && birr(paidAmount),
         [text.feeBack]: status === 'SUCCESS' && fee > 0 && birr(fee / 100),
         [text.reason]: reason,
         [shared.totalDebit]: status !== 'FAILED' && birr(refund.totalDebit),

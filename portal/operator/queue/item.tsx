@@ -22,7 +22,7 @@ function viewOf({ kind, id, merchantId, detail }: WorkItem): { kind: ViewKind; i
   if (kind === 'KYC' && merchantId !== null) return { kind: 'kyc', id: merchantId };
   if (kind === 'BANK_ACCOUNT' && merchantId !== null) return { kind: 'bankAccount', id: merchantId };
   if (kind.startsWith('WITHDRAWAL')) return { kind: 'withdrawal', id };
-  if (kind.startsWith('REFUND')) return { kind: 'refund', id };
+  if (kind.startsWith('REFUND') && kind !== 'REFUND_OVERPAID') return { kind: 'refund', id };
   if (kind.startsWith('SETTLEMENT')) return { kind: 'settlement', id };
   const transactionId = textOf(detail['transactionId']);
   return kind.startsWith('PAYMENT') && transactionId !== undefined ? { kind: 'transaction', id: transactionId } : null;
@@ -43,12 +43,14 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandName>>>> 
   RECONCILIATION_PENDING: { run: 'reconciliation.run' },
   RECEIPT_UNALLOCATED: { decide: 'receipt.decide' },
   PAYOUT_OVERPAID: { recoveries: 'receipt.record-recovery', decide: 'receipt.decide' },
+  REFUND_OVERPAID: { 'refund-recoveries': 'receipt.record-recovery' },
 };
 
 /** What the body of a command repeats of its item. */
 function bodyOf({ kind, id, environment, detail }: WorkItem): object {
   if (kind === 'CHANNEL_REQUEST') return { environment };
   if (kind === 'PAYOUT_OVERPAID') return id.startsWith('rcp_') ? {} : { withdrawalId: detail['withdrawalId'] ?? id };
+  if (kind === 'REFUND_OVERPAID') return { refundId: id };
   return kind.startsWith('RECONCILIATION_') ? { environment } : {};
 }
 

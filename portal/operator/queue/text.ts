@@ -42,6 +42,7 @@ export const KINDS = catalogue({
   RECONCILIATION_FAILED: ['Comparison failed', 'ያልተሳካ ማመሳከር'],
   RECEIPT_UNALLOCATED: ['Unallocated receipt', 'ያልተመደበ የባንክ ገቢ'],
   PAYOUT_OVERPAID: ['Overpaid withdrawal', 'ከመጠን በላይ የተከፈለ ወጪ'],
+  REFUND_OVERPAID: ['Overpaid refund', 'ከመጠን በላይ የተከፈለ ተመላሽ ክፍያ'],
   PROPOSAL: ['Proposal to confirm', 'የሚረጋገጥ ሐሳብ'],
   DEAD_LETTER: ['Dead letter', 'ያልደረሰ መልእክት'],
 });

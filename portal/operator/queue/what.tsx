@@ -12,6 +12,8 @@ type Kind = keyof typeof KINDS | keyof typeof STALLED_KINDS;
 // oxlint-disable-next-line typescript/no-explicit-any -- each kind has facts of its own
 type Sentence = (facts: any, id: string) => string;
 
+const OVERPAID = 'አቅራቢው ከመጠን በላይ ከፍሏል፣ ትርፉን መልሶ መውሰድ አለበት';
+
 /** What an item is about, in Amharic, by its kind and its facts. The API has it in English. */
 const AMHARIC: Record<Kind, Sentence> = {
   WITHDRAWAL_REVIEW: ({ destination, approvalsGiven, approvalsNeeded }) =>
@@ -38,9 +40,8 @@ const AMHARIC: Record<Kind, Sentence> = {
   RECONCILIATION_FAILED: () => 'ቀኑ ሙሉ በሙሉ አልተመሳከረም፦ እንደገና ይጠይቁ',
   RECEIPT_UNALLOCATED: () => 'ባንኩ ከማይታወቅ ከፋይ የተቀበለው',
   PAYOUT_OVERPAID: (_facts, id) =>
-    id.startsWith('rcp_')
-      ? 'ትርፉ ከተመለሰ በኋላ ክፍያው በሙሉ ተመልሷል፦ አቅራቢው ዕዳ ሳይኖርበት ሲቀር ያስተካክሉት'
-      : 'አቅራቢው ከመጠን በላይ ከፍሏል፣ ትርፉን መልሶ መውሰድ አለበት',
+    id.startsWith('rcp_') ? 'ትርፉ ከተመለሰ በኋላ ክፍያው በሙሉ ተመልሷል፦ አቅራቢው ዕዳ ሳይኖርበት ሲቀር ያስተካክሉት' : OVERPAID,
+  REFUND_OVERPAID: () => OVERPAID,
   PROPOSAL: ({ action }) => `የሚረጋገጥ ሐሳብ፦ ${ACTIONS[action as Action] ?? action}`,
   DEAD_LETTER: ({ event, checkoutOrderNo, receiverHost, attempts }) =>
     `${[event, checkoutOrderNo].filter(Boolean).join(' · ')} ወደ ${receiverHost} አልደረሰም፤ ሙከራዎች፦ ${attempts}`,

@@ -122,6 +122,11 @@ function ReceiptDetail({ receipt }: { receipt: Receipt }) {
               {receipt.withdrawalId}
             </Link>
           ),
+          [shared.refund]: receipt.refundId && (
+            <Link to="/refunds/$id" params={{ id: receipt.refundId }} className="text-brand underline">
+              {receipt.refundId}
+            </Link>
+          ),
           [text.receiptId]: <Code value={receipt.receiptId} name={text.receiptId} />,
           [text.bookedAt]: <Time at={receipt.bookedAt} seconds />,
         }}

@@ -18,6 +18,7 @@ const REFRESH_MS = 10_000;
 const text = catalogue({
   transactionId: ['Transaction id', 'የግብይት መለያ'],
   totalDebit: ['Debited', 'ከሂሳቡ የወጣ'],
+  paidAmount: ['Paid', 'የተከፈለ'],
   feeReturned: ['Fee given back', 'የተመለሰ የአገልግሎት ክፍያ'],
   confirmedBy: ['Confirmed by', 'ያረጋገጠው'],
   submittedAt: ['Sent at', 'የተላከበት ጊዜ'],
@@ -53,6 +54,7 @@ function RefundDetail({ refund }: { refund: Detail }) {
           ),
           [shared.channel]: channelName(refund.channel),
           [text.totalDebit]: birr(refund.totalDebit),
+          [text.paidAmount]: refund.paidAmount !== undefined && birr(refund.paidAmount),
           [text.feeReturned]: feeReturned > 0 && birr(feeReturned + feeTaxReturned),
           [shared.requestedBy]: (
             <Named id={refund.requestedBy} name={refund.requestedByName} label={shared.requestedBy} />

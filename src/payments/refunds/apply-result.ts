@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { first, type Trx } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
@@ -63,10 +64,12 @@ function endOf(row: RefundRow, outcome: RefundOutcome): Pick<Transition, 'to' | 
   return isPaid ? { to: 'SUCCESS', changes: {} } : null;
 }
 
-const isPaidReport = (outcome: RefundOutcome): outcome is Extract<RefundOutcome, { kind: 'succeeded' }> =>
-  outcome.kind === 'succeeded';
+const isPaidReport = (outcome: RefundOutcome): outcome is PaidReport => outcome.kind === 'succeeded';
 
-/** Saves a report that ends nothing. The timeline gets outcomes that differ from the last one. */
+/**
+ * Saves a report that ends nothing. The timeline gets outcomes that differ from the last one, and each amount that the
+ * provider has ever reported as paid: operators may confirm up to that (resolve.ts).
+ */
 async function recordReport(
   tx: UnitOfWork,
   row: RefundRow,
@@ -74,17 +77,27 @@ async function recordReport(
 ): Promise<RefundRow> {
   const isOpen = ['accepted', 'pending', 'not-found'].includes(outcome.kind) && changes.firstReportedPaidAt === null;
   const stage = row.status === 'PENDING' ? (isOpen ? 'SUBMITTED' : 'UNKNOWN') : row.stage;
-  if (outcome.kind !== row.lastOutcome) {
+  const isNewlyPaid = isPaidReport(outcome) && !(await isReported(tx.trx, row, outcome));
+  if (outcome.kind !== row.lastOutcome || isNewlyPaid) {
     const { providerCode } = referencesOf(outcome);
-    const reported = isPaidReport(outcome) && {
-      reportedSantim: Number(outcome.amountSantim),
-      currency: outcome.currency,
-    };
+    const reported = isPaidReport(outcome) && amountOf(outcome);
     const detail = { outcome: outcome.kind, ...(providerCode !== undefined && { providerCode }), ...reported };
     await record(tx, row, { kind: 'refund.responded', at, detail });
   }
   const version = row.version + (stage === row.stage ? 0 : 1);
   return updateRefund(tx.trx, row, { ...changes, stage, version });
+}
+
+type PaidReport = Extract<RefundOutcome, { kind: 'succeeded' }>;
+
+const amountOf = ({ amountSantim, currency }: PaidReport) => ({ reportedSantim: Number(amountSantim), currency });
+
+/** Whether the timeline has this amount of a refund as reported. */
+async function isReported(trx: Trx, { id, transactionId }: RefundRow, report: PaidReport): Promise<boolean> {
+  const sql = `SELECT FROM timeline WHERE resource_id = :transactionId AND kind = 'refund.responded'
+    AND detail @> CAST(:detail AS jsonb) LIMIT 1`;
+  const detail = JSON.stringify({ refundId: id, ...amountOf(report) });
+  return (await first(trx, sql, { transactionId, detail })) !== undefined;
 }
 
 async function record(

@@ -28,6 +28,7 @@ import {
   isContradicted,
   isFeeReturnable,
   listRefundsOf,
+  paidOf,
   toPayout,
   type RefundRow,
 } from './queries.ts';
@@ -147,9 +148,9 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
   const paidSantim = receivedSantim ?? payment.amountSantim;
   // One that is reported as paid after it had failed may have paid its part: it is free once operators have decided so.
   const counted = refunds.filter((one) => one.status !== 'FAILED' || isContradicted(one));
-  const sum = (some: readonly RefundRow[], name: 'amountSantim' | 'feeSantim' | 'feeTaxSantim'): Santim =>
-    some.reduce((total, one) => total + one[name], 0n);
-  const usedSantim = sum(counted, 'amountSantim');
+  const sum = (some: readonly RefundRow[], of: (one: RefundRow) => Santim): Santim =>
+    some.reduce((total, one) => total + of(one), 0n);
+  const usedSantim = sum(counted, paidOf);
   const leftSantim = paidSantim - usedSantim;
   const state = `${formatBirr(paidSantim)} ETB were paid, and ${formatBirr(usedSantim)} ETB are refunded or being refunded`;
   if (leftSantim <= 0n) throw invalidState(`Nothing is left to refund: ${state}.`);
@@ -160,9 +161,10 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
   }
   const withFee = counted.filter((one) => one.returnFee);
   const before = {
-    amountSantim: sum(withFee, 'amountSantim'),
-    feeSantim: -sum(withFee, 'feeSantim'),
-    feeTaxSantim: -sum(withFee, 'feeTaxSantim'),
+    // No fee is given back for what the provider has overpaid.
+    amountSantim: sum(withFee, (one) => (paidOf(one) < one.amountSantim ? paidOf(one) : one.amountSantim)),
+    feeSantim: -sum(withFee, (one) => one.feeSantim),
+    feeTaxSantim: -sum(withFee, (one) => one.feeTaxSantim),
   };
   const taken = { feeSantim: payment.feeSantim ?? 0n, feeTaxSantim: payment.feeTaxSantim ?? 0n };
   const none = { feeSantim: 0n, feeTaxSantim: 0n };

@@ -84,7 +84,10 @@ export const REFUND_CHECKS: readonly LedgerInvariant[] = [
     isOpen: `p.status = 'PENDING'`,
     isPaid: `p.status = 'SUCCESS'`,
     isReversed: 'false',
-    paid: 'p.amount_santim',
+    paid: 'coalesce(p.paid_santim, p.amount_santim)',
+    // Underpaid, or paid after it had failed, when others may have given the fee back.
+    mayCostMore: `(coalesce(p.paid_santim, p.amount_santim) < p.amount_santim OR EXISTS (
+      SELECT FROM ledger_journal l WHERE l.posting_key = 'late-payout:' || p.id))`,
     account: 'CHANNEL_CLEARING',
     channel: 'p.channel',
   }),
@@ -93,8 +96,8 @@ export const REFUND_CHECKS: readonly LedgerInvariant[] = [
       'a transaction has refunded what its refunds have paid back; unless one was paid late, they return no more than was paid, and never more than its fee',
     sql: `SELECT NULL AS journal, 'transaction ' || t.id || ': ' || t.refunded_santim || ' santim refunded' AS about
           FROM transaction t LEFT JOIN (
-            SELECT transaction_id, sum(amount_santim) FILTER (WHERE status = 'SUCCESS') AS paid,
-                   sum(amount_santim) FILTER (WHERE status <> 'FAILED') AS counted,
+            SELECT transaction_id, sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status = 'SUCCESS') AS paid,
+                   sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED') AS counted,
                    sum(fee_santim) FILTER (WHERE status <> 'FAILED') AS fee, sum(fee_tax_santim) FILTER (WHERE status <> 'FAILED') AS tax,
                    bool_or(first_reported_paid_at IS NOT NULL) AS is_late
             FROM refund GROUP BY transaction_id

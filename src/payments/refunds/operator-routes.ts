@@ -8,7 +8,7 @@ import {
 } from '../../access/operator-route.ts';
 import type { Route } from '../../http/route.ts';
 import type { Database } from '../../lib/db.ts';
-import { toBirr } from '../../lib/money.ts';
+import { toBirr, toSantim } from '../../lib/money.ts';
 import { readDayRange } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
@@ -65,16 +65,18 @@ function resolveRoute(): Route {
     body: schema.RefundResolution,
     responses: { 200: schema.OperatorRefund },
     errors: ['INVALID_STATE', 'INSUFFICIENT_BALANCE'],
-    run: async (context, { params: { refundId }, body }) => {
+    run: async (context, { params: { refundId }, body: { paidAmount: paid, ...body } }) => {
       const before = await lockRefund(context.tx.trx, refundId);
-      const { row, isNew } = await resolveRefund(context.tx, refundId, { ...context, ...body });
+      const resolution = { ...body, ...context, paidSantim: paid === undefined ? paid : toSantim(paid) };
+      const { row, isNew } = await resolveRefund(context.tx, refundId, resolution);
       const { outcome, providerReference } = body;
+      const found = { outcome, providerReference, ...(paid !== undefined && { paid }) };
       const audit: AuditedChange = {
         resourceType: 'refund',
         resourceId: refundId,
         ...scopeOf(row),
         before: { status: before.status, stage: before.stage },
-        after: { status: row.status, stage: row.stage, amount: toBirr(row.amountSantim), outcome, providerReference },
+        after: { status: row.status, stage: row.stage, amount: toBirr(row.amountSantim), ...found },
       };
       return { message: 'Resolved', data: schema.presentForOperators(row), audit: isNew ? audit : null };
     },

@@ -40,6 +40,8 @@ export type RefundRow = MerchantScope & {
   providerReference: string | null;
   providerCode: string | null;
   lastOutcome: RefundOutcome['kind'] | null;
+  /** If another amount was paid than requested. */
+  paidSantim: Santim | null;
   failure: PayoutFailure | null;
   callbackSecret: string;
   version: number;
@@ -151,9 +153,14 @@ export function isContradicted({ status, firstReportedPaidAt }: RefundRow): bool
 /** In SQL: whether a refund `r` uses its part of the payment. A failed one that is reported as paid may have. */
 export const IS_COUNTED = `(r.status <> 'FAILED' OR r.first_reported_paid_at IS NOT NULL)`;
 
+/** What a refund pays to the payer. */
+export function paidOf({ paidSantim, amountSantim }: Pick<RefundRow, 'paidSantim' | 'amountSantim'>): Santim {
+  return paidSantim ?? amountSantim;
+}
+
 /** The refund that the ledger posts. */
-export function toPayout(row: RefundRow): Payout {
-  return { ...row, type: 'refund' };
+export function toPayout(row: RefundRow): Payout & { type: 'refund' } {
+  return { ...row, type: 'refund', paidSantim: paidOf(row) };
 }
 
 /** The status of a refund, or its stage while PENDING. */

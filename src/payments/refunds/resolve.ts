@@ -1,12 +1,13 @@
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
 import { first, type Trx } from '../../lib/db.ts';
-import { invalid, invalidState } from '../../lib/errors.ts';
+import { found, invalid, invalidState } from '../../lib/errors.ts';
 import { lock } from '../../lib/lock.ts';
+import { formatBirr, type Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
-import { isContradicted, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
+import { isContradicted, lockRefund, paidOf, stateOf, updateRefund, type RefundRow } from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
@@ -15,6 +16,8 @@ export type Resolution = {
   outcome: (typeof REFUND_RESOLUTIONS)[number];
   /** The provider's, of the refund or of its statement that there is none. */
   providerReference: string;
+  /** What the payer got, where that is not the refund's amount; of COMPLETED only. */
+  paidSantim?: Santim | undefined;
   reason: string;
 };
 
@@ -28,8 +31,10 @@ export function isResolvable(row: RefundRow, at: Date): boolean {
 /**
  * Resolves a refund whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that had failed and that
  * its provider reports as paid: COMPLETED takes its money from the balance again, FAILED leaves it as it is. One that was not
- * sent (CREATED), as without credentials, can only fail. A provider reference pays one refund only, and no money of one that
- * was sent is returned within an hour. Idempotent. Throws NOT_FOUND, INVALID_STATE, INSUFFICIENT_BALANCE.
+ * sent (CREATED), as without credentials, can only fail. An amount not paid is the merchant's again; an amount overpaid, which
+ * only the provider's report can establish, is posted to suspense. A provider reference pays one refund only, and no money of
+ * one that was sent is returned within an hour. Idempotent. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE,
+ * INSUFFICIENT_BALANCE.
  */
 export async function resolveRefund(
   tx: UnitOfWork,
@@ -39,23 +44,29 @@ export async function resolveRefund(
   const { outcome, providerReference, reason } = resolution;
   const row = await lockRefund(tx.trx, refundId);
   const isPaid = outcome === 'COMPLETED';
+  const paidSantim = paidBy(row, resolution);
   const isRepeat = isPaid
     ? row.status === 'SUCCESS' && row.providerReference === providerReference
     : row.status === 'FAILED' && !isContradicted(row) && (await wasResolved(tx.trx, row, resolution));
   if (isRepeat) return { row, isNew: false };
   ensureResolvable(row, outcome, at);
-  if (isPaid) await requireUnused(tx, row, providerReference);
+  if (isPaid) {
+    await requireUnused(tx, row, providerReference);
+    await ensurePlausible(tx.trx, row, paidSantim);
+  }
   const { environment, requestedBy, confirmedBy } = row;
   const check = { environment, what: 'refund', verb: 'resolve' } as const;
   await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: requestedBy });
   await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: confirmedBy, done: 'confirmed' });
   const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
-  const changes = isPaid ? { providerReference } : { failure, firstReportedPaidAt: null };
-  const entry = { kind: 'refund.resolved', detail: { outcome, providerReference, reason } } as const;
+  const paid = { providerReference, paidSantim: paidSantim === row.amountSantim ? null : paidSantim };
+  const changes = isPaid ? paid : { failure, firstReportedPaidAt: null };
+  const detail = { outcome, providerReference, reason, ...(isPaid && { paidSantim: Number(paidSantim) }) };
+  const entry = { kind: 'refund.resolved', detail } as const;
   // It had ended as the operator has found: nothing is posted.
   if (!isPaid && row.status === 'FAILED') {
-    const detail = { refundId, amountSantim: Number(row.amountSantim), ...entry.detail };
-    await recordTimeline(tx.trx, row.transactionId, { ...entry, detail, at });
+    const about = { refundId, amountSantim: Number(row.amountSantim), ...detail };
+    await recordTimeline(tx.trx, row.transactionId, { ...entry, detail: about, at });
     const decided = { firstReportedPaidAt: null, version: row.version + 1 };
     return { row: await updateRefund(tx.trx, row, decided), isNew: true };
   }
@@ -63,6 +74,38 @@ export async function resolveRefund(
     row: await transitionRefund(tx, row, { to: isPaid ? 'SUCCESS' : 'FAILED', changes, entry, at }),
     isNew: true,
   };
+}
+
+/** What was paid, for COMPLETED. Throws VALIDATION_ERROR. */
+function paidBy(row: RefundRow, { outcome, paidSantim }: Resolution): Santim {
+  if (paidSantim === undefined) return paidOf(row);
+  if (outcome === 'FAILED') throw invalid('paidAmount', 'is what was paid: leave it out where nothing was');
+  if (row.status !== 'SUCCESS' || paidSantim === paidOf(row)) return paidSantim;
+  throw invalid('paidAmount', `is booked, ${formatBirr(paidOf(row))} ETB: leave it out`);
+}
+
+/**
+ * At most what was requested or the provider has reported; one that is overpaid, with those that are paid already, at most what
+ * was paid in.
+ */
+async function ensurePlausible(trx: Trx, row: RefundRow, paidSantim: Santim): Promise<void> {
+  const { amountSantim } = row;
+  if (paidSantim <= amountSantim) return;
+  const limits = await first<{ reportedSantim: Santim; leftSantim: Santim }>(
+    trx,
+    `SELECT (SELECT coalesce(max(CAST(l.detail ->> 'reportedSantim' AS bigint)), 0) FROM timeline l
+             WHERE l.resource_id = t.id AND l.kind = 'refund.responded'
+               AND l.detail ->> 'refundId' = :id AND l.detail ->> 'currency' = :currency) AS reported_santim,
+            coalesce(t.received_santim, t.amount_santim) - t.refunded_santim AS left_santim
+     FROM transaction t WHERE t.id = :transactionId FOR UPDATE OF t`,
+    row,
+  );
+  const { reportedSantim, leftSantim } = found(limits, 'transaction');
+  const possible = reportedSantim < leftSantim ? reportedSantim : leftSantim;
+  const atMost = possible > amountSantim ? possible : amountSantim;
+  if (paidSantim <= atMost) return;
+  const limit = 'the amount requested, or reported by the provider and not more than is left of the payment';
+  throw invalid('paidAmount', `must be at most ${formatBirr(atMost)} ETB, ${limit}`);
 }
 
 /** Whether the latest resolution of the refund is this one. */

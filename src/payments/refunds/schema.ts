@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { nameFields } from '../../access/names.ts';
 import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../../access/operator-schema.ts';
+import { retained } from '../../ledger/postings.ts';
 import { birrAmount, instant, plainText, reference, withoutNulls } from '../../lib/fields.ts';
 import { toBirr } from '../../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../../lib/pagination.ts';
@@ -9,7 +10,7 @@ import { timelineSchema } from '../../lib/timeline.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { requestedByFields } from '../../merchants/operations.ts';
 import { REFUND_TIMELINE } from '../timeline.ts';
-import type { RefundRow } from './queries.ts';
+import { toPayout, type RefundRow } from './queries.ts';
 import { REFUND_RESOLUTIONS, REFUND_STAGES, REFUND_STATUSES } from './states.ts';
 
 const REASON_CHARACTERS_MAX = 200;
@@ -64,10 +65,16 @@ export const Refund = z
     reference: z.string(),
     transactionId: z.string(),
     amount: z.number().describe('What the payer gets back'),
+    paidAmount: z
+      .number()
+      .optional()
+      .describe('What the payer got, if not the amount: a difference that was not paid was returned to the balance'),
     returnFee: z.boolean(),
     feeReturned: z.number().describe("Of the payment's fee, given back to the merchant when the refund succeeds"),
     feeTaxReturned: z.number().describe('The same of the tax on the fee'),
-    totalDebit: z.number().describe('What the balance is charged: amount - feeReturned - feeTaxReturned'),
+    totalDebit: z
+      .number()
+      .describe('What the balance is charged: the amount, or paidAmount if it is less, - feeReturned - feeTaxReturned'),
     currency: z.literal('ETB'),
     channel: channel.describe('The one that was paid'),
     reason: text,
@@ -97,7 +104,7 @@ const PENDING_REASONS = {
 
 /** The public refund, without the fields that have no value. Columns that the schema does not name are dropped. */
 export function presentRefund(row: RefundRow) {
-  const { stage: at, feeSantim, feeTaxSantim, amountSantim } = row;
+  const { stage: at, feeSantim, feeTaxSantim, amountSantim, paidSantim } = row;
   return Refund.parse(
     withoutNulls({
       ...row,
@@ -105,7 +112,8 @@ export function presentRefund(row: RefundRow) {
       amount: toBirr(amountSantim),
       feeReturned: toBirr(-feeSantim),
       feeTaxReturned: toBirr(-feeTaxSantim),
-      totalDebit: toBirr(amountSantim + feeSantim + feeTaxSantim),
+      totalDebit: toBirr(retained(toPayout(row))),
+      paidAmount: paidSantim && toBirr(paidSantim),
       stage: at === 'COMPLETED' ? null : at,
       pendingReason: at === 'COMPLETED' ? null : PENDING_REASONS[at],
     }),
@@ -131,6 +139,7 @@ export const RefundResolution = z.strictObject({
     .describe(
       "The provider's reference of the refund, or of its statement that there was none; of one not sent, that of the case",
     ),
+  paidAmount: birrAmount.optional().describe('With COMPLETED: what the payer got, if that is not the amount'),
   reason,
 });
 

@@ -74,7 +74,7 @@ async function claim(
 /** Whether its merchant is active, and the refunds of its payment are not more than was paid. */
 async function isSendable(trx: Trx, { merchantId, transactionId }: RefundRow): Promise<boolean> {
   const sql = `SELECT m.status = 'ACTIVE' AND coalesce(t.received_santim, t.amount_santim) >= (
-      SELECT sum(r.amount_santim) FROM refund r WHERE r.transaction_id = t.id AND ${IS_COUNTED}) AS is_sendable
+      SELECT sum(coalesce(r.paid_santim, r.amount_santim)) FROM refund r WHERE r.transaction_id = t.id AND ${IS_COUNTED}) AS is_sendable
     FROM merchant m JOIN transaction t ON t.merchant_id = m.id WHERE m.id = :merchantId AND t.id = :transactionId`;
   return (await first<{ isSendable: boolean }>(trx, sql, { merchantId, transactionId }))?.isSendable ?? false;
 }

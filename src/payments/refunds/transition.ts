@@ -1,12 +1,13 @@
 import { post } from '../../ledger/post.ts';
-import { latePayoutPosting, payoutPosting, releasePosting } from '../../ledger/postings.ts';
+import { latePayoutPosting, payoutPosting, releasePosting, totalDebit } from '../../ledger/postings.ts';
 import { first, rows, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
+import type { Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
-import { toPayout, updateRefund, type RefundRow } from './queries.ts';
+import { paidOf, toPayout, updateRefund, type RefundRow } from './queries.ts';
 import { REFUND_TRANSITIONS } from './states.ts';
 import { refundChanged } from './workflow.ts';
 
@@ -34,15 +35,15 @@ export async function transitionRefund(
   const isPaid = to === 'SUCCESS';
   const isLate = status === 'FAILED';
   const ended = { status: to, stage: 'COMPLETED', completedAt: at, leaseUntil: null } as const;
-  const fee = isLate ? await feeLeft(tx.trx, before) : {};
+  const fee = isPaid ? feeOfPaid({ ...before, ...changes, ...(isLate && (await feeLeft(tx.trx, before))) }) : {};
   const version = before.version + 1;
   const row = await updateRefund(tx.trx, before, { failure: null, ...changes, ...ended, ...fee, version });
   if (isPaid) {
     await rows(
       tx.trx,
-      `UPDATE transaction SET refunded_santim = refunded_santim + :amountSantim, version = version + 1
+      `UPDATE transaction SET refunded_santim = refunded_santim + :paidSantim, version = version + 1
        WHERE id = :transactionId`,
-      { transactionId, amountSantim },
+      { transactionId, paidSantim: paidOf(row) },
     );
   }
   const result = isPaid
@@ -54,9 +55,18 @@ export async function transitionRefund(
   await recordRefundEvent(tx, { row, event: isPaid ? 'refund.succeeded' : 'refund.failed', at });
   if (notifyWorkflow && status === 'PENDING') await tx.enqueue([refundChanged(id)]);
   const posting = isPaid ? (isLate ? latePayoutPosting : payoutPosting) : releasePosting;
-  const posted = await post(tx.trx, posting(toPayout(row)), at);
+  const posted = await post(tx.trx, posting({ ...toPayout(row), reservedSantim: totalDebit(before) }), at);
   if (posted !== 'posted') throw new Error(`refund ${id} is ${to} without its journal: ${posted}`);
   return row;
+}
+
+/** Of an underpaid refund, the paid part of the fee that it gives back, rounded down: later refunds give back the rest. */
+function feeOfPaid(row: RefundRow): Pick<RefundRow, 'feeSantim' | 'feeTaxSantim'> {
+  const { feeSantim, feeTaxSantim, amountSantim } = row;
+  const paidSantim = paidOf(row);
+  if (paidSantim >= amountSantim) return { feeSantim, feeTaxSantim };
+  const part = (santim: Santim): Santim => (santim * paidSantim) / amountSantim;
+  return { feeSantim: part(feeSantim), feeTaxSantim: part(feeTaxSantim) };
 }
 
 /** What a refund that is paid after it had failed still gives back of the fee: others may have given back its part since. */

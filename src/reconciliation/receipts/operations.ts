@@ -33,6 +33,7 @@ export type BankReceiptRow = {
   reference: string;
   channel: Channel | null;
   withdrawalId: string | null;
+  refundId: string | null;
   amountSantim: Santim;
   bookedAt: Date;
   /** Of unallocated money; null while it is in suspense. */
@@ -93,7 +94,7 @@ export async function recordReceipt(
 ): Promise<RecordedReceipt> {
   const kind = channel === null ? 'UNALLOCATED' : 'REMITTANCE';
   const id = newId('rcp', at.getTime());
-  const row = { id, environment, kind, reference, channel, withdrawalId: null, amountSantim } as const;
+  const row = { id, environment, kind, reference, channel, withdrawalId: null, refundId: null, amountSantim } as const;
   const bookedAs = channel === null ? 'an unallocated receipt' : `a remittance of ${channel}`;
   const holder = await claimReference(tx, { ...row, resourceId: id, direction: 'inbound', bookedAs, at });
   if (holder.resourceId === id) return { money: await insert(tx, { ...row, bookedAt: at }), isNew: true };
@@ -104,53 +105,56 @@ export async function recordReceipt(
   return { money: booked, isNew: false };
 }
 
-/** A payout, and what its provider has paid in excess of its amount. */
-type PaidWithdrawal = { environment: Environment; channel: Channel; status: string; amountSantim: Santim };
+/** A withdrawal or refund. */
+type Order = { kind: 'withdrawal' | 'refund'; id: string };
+/** What its provider has paid in excess of its amount. */
+type PaidOrder = { environment: Environment; channel: Channel; status: string; amountSantim: Santim };
 
-/** What was paid in excess of a withdrawal's amount; undefined for an unknown withdrawal. */
-export async function findOverpaid(db: Queryable, withdrawalId: string): Promise<PaidWithdrawal | undefined> {
+/** What was paid in excess of an order's amount; undefined for an unknown one. */
+export async function findOverpaid(db: Queryable, { kind, id }: Order): Promise<PaidOrder | undefined> {
   return first(
     db,
     `SELECT environment, channel, status, coalesce(paid_santim, amount_santim) - amount_santim AS amount_santim
-     FROM withdrawal WHERE id = :withdrawalId`,
-    { withdrawalId },
+     FROM ${kind} WHERE id = :id`,
+    { id },
   );
 }
 
 /** `reference`: the provider's own. */
-export type NewRecovery = { withdrawalId: string; reference: string; at: Date };
+export type NewRecovery = { of: Order; reference: string; at: Date };
 
 /**
- * Books that a provider has taken back what it had paid in excess of a withdrawal's amount: it owes that again, and the
- * excess leaves suspense. Once per withdrawal, by a reference of its own. Idempotent. Throws NOT_FOUND, INVALID_STATE
+ * Books that a provider has taken back what it had paid in excess of the amount of a withdrawal or refund: it owes that
+ * again, and the excess leaves suspense. Once for each, by a reference of its own. Idempotent. Throws NOT_FOUND, INVALID_STATE
  * (nothing was overpaid, or the whole payout was reversed) and DUPLICATE_REFERENCE (recovered under another reference, or
- * the reference belongs to another withdrawal).
+ * the reference belongs to another one).
  */
-export async function recordRecovery(
-  tx: UnitOfWork,
-  { withdrawalId, reference, at }: NewRecovery,
-): Promise<RecordedReceipt> {
-  // Keeps the withdrawal from being reversed meanwhile.
-  await lock(tx.trx, 'withdrawal', withdrawalId);
-  const { status, ...paid } = found(await findOverpaid(tx.trx, withdrawalId), 'withdrawal');
+export async function recordRecovery(tx: UnitOfWork, { of, reference, at }: NewRecovery): Promise<RecordedReceipt> {
+  // Keeps a withdrawal from being reversed meanwhile.
+  await lock(tx.trx, of.kind, of.id);
+  const { status, ...paid } = found(await findOverpaid(tx.trx, of), of.kind);
+  const about = {
+    withdrawalId: of.kind === 'withdrawal' ? of.id : null,
+    refundId: of.kind === 'refund' ? of.id : null,
+  };
   const current = await first<BankReceiptRow>(
     tx.trx,
-    'SELECT * FROM bank_receipt WHERE withdrawal_id = :withdrawalId AND reversed_at IS NULL',
-    { withdrawalId },
+    'SELECT * FROM bank_receipt WHERE (withdrawal_id = :withdrawalId OR refund_id = :refundId) AND reversed_at IS NULL',
+    about,
   );
   if (current?.reference === reference) return { money: current, isNew: false };
   if (current) {
-    const recovered = `${formatBirr(current.amountSantim)} ETB of ${withdrawalId} were taken back (${current.id})`;
+    const recovered = `${formatBirr(current.amountSantim)} ETB of ${of.id} were taken back (${current.id})`;
     const issue = `must be "${current.reference}", by which ${recovered}`;
     throw duplicate('reference', issue, { receiptId: current.id });
   }
   if (status !== 'SUCCESS' || paid.amountSantim <= 0n) {
     const why = status === 'REVERSED' ? 'was reversed as a whole' : 'was not paid more than its amount';
-    throw invalidState(`${withdrawalId} ${why}: there is nothing that its provider could take back.`);
+    throw invalidState(`${of.id} ${why}: there is nothing that its provider could take back.`);
   }
   const id = newId('rcp', at.getTime());
-  const row = { id, ...paid, kind: 'RECOVERY', reference, withdrawalId } as const;
-  const bookedAs = `taken back by ${paid.channel} of ${withdrawalId}`;
+  const row = { id, ...paid, ...about, kind: 'RECOVERY', reference } as const;
+  const bookedAs = `taken back by ${paid.channel} of ${of.id}`;
   await bookReference(tx, { ...row, resourceId: id, direction: 'recovery', bookedAs, at }, 'reference');
   return { money: await insert(tx, { ...row, bookedAt: at }), isNew: true };
 }

@@ -78,13 +78,27 @@ function bookingRoutes(): Route[] {
       ...booking,
       operationId: 'opsRecordRecovery',
       cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
-      summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
+      summary: 'Book that a provider has recovered what it had overpaid of a withdrawal: the provider owes it again',
       action: 'receipt.record-recovery',
       body: schema.Recovery,
       errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
-      secondPerson: async ({ tx: { trx } }, { body }) =>
-        isLarge(trx, await receipts.findOverpaid(trx, body.withdrawalId)),
-      run: async ({ tx, at }, { body }) => recorded(await receipts.recordRecovery(tx, { ...body, at })),
+      secondPerson: async ({ tx: { trx } }, { body: { withdrawalId: id } }) =>
+        isLarge(trx, await receipts.findOverpaid(trx, { kind: 'withdrawal', id })),
+      run: async ({ tx, at }, { body: { withdrawalId: id, reference } }) =>
+        recorded(await receipts.recordRecovery(tx, { of: { kind: 'withdrawal', id }, reference, at })),
+    }),
+    operatorRoute('POST /api/ops/receipts/refund-recoveries', {
+      ...booking,
+      operationId: 'opsRecordRefundRecovery',
+      cli: { name: 'receipts record-refund-recovery', confirm: '/api/ops/refunds/{refundId}' },
+      summary: 'Book that a provider has recovered what it had overpaid of a refund: the provider owes it again',
+      action: 'receipt.record-recovery',
+      body: schema.RefundRecovery,
+      errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      secondPerson: async ({ tx: { trx } }, { body: { refundId: id } }) =>
+        isLarge(trx, await receipts.findOverpaid(trx, { kind: 'refund', id })),
+      run: async ({ tx, at }, { body: { refundId: id, reference } }) =>
+        recorded(await receipts.recordRecovery(tx, { of: { kind: 'refund', id }, reference, at })),
     }),
   ];
 }
@@ -140,8 +154,9 @@ function auditOfReceipt({ environment, id }: BankReceiptRow): AuditedChange {
   return { resourceType: 'receipt', resourceId: id, environment };
 }
 
-function audited({ reference, amountSantim, channel, withdrawalId, outcome, returnReference }: BankReceiptRow) {
-  const optional = Object.entries({ channel, withdrawalId, outcome, returnReference });
+function audited({ reference, amountSantim, channel, withdrawalId, refundId, ...decided }: BankReceiptRow) {
+  const { outcome, returnReference } = decided;
+  const optional = Object.entries({ channel, withdrawalId, refundId, outcome, returnReference });
   const given = optional.filter(([, value]) => value !== null);
   return { reference, amount: toBirr(amountSantim), ...Object.fromEntries(given) };
 }

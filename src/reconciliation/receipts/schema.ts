@@ -26,6 +26,7 @@ export const Recovery = z.strictObject({
   reference: reference.meta({ description: "The provider's reference of the recovery" }),
   reason,
 });
+export const RefundRecovery = Recovery.omit({ withdrawalId: true }).extend({ refundId: id });
 
 export const ReceiptParams = z.strictObject({ receiptId: id });
 /** The fields that belong to one decision, and to no other. */
@@ -72,6 +73,7 @@ export const Receipt = z
     providerReference: z.string().nullable().meta({ description: "The provider's reference, of RECOVERY" }),
     channel: channel.nullable(),
     withdrawalId: z.string().nullable().meta({ description: 'RECOVERY: the withdrawal that was overpaid' }),
+    refundId: z.string().nullable().meta({ description: 'RECOVERY: the refund that was overpaid' }),
     bookedAt: instant,
     outcome: z
       .enum(['ALLOCATED', 'RETURNED'])
