@@ -2,12 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { meskot } from '../support/program.ts';
 
 let database: TestDatabase;
 const children: ChildProcess[] = [];
@@ -23,8 +23,7 @@ afterAll(async () => {
 /** The real `meskot api`, with no Temporal to reach; resolves when it listens. */
 async function startApiProcess(settings: Record<string, string> = {}): Promise<{ child: ChildProcess; port: number }> {
   const [port, metricsPort] = [await anyFreePort(), await anyFreePort()];
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', 'api'], {
-    cwd: resolve(import.meta.dirname, '../..'),
+  const child = spawn(process.execPath, meskot('api'), {
     env: {
       ...process.env,
       NODE_OPTIONS: '',

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 import type { Finding } from '../../src/app/doctor/check.ts';
 import { createAuthority, createCertificate, type TestCertificate } from '../support/certificates.ts';
-import { buildStage, PROJECT, type Report, reportOf, type Stage } from './doctor-stage.ts';
+import { meskot } from '../support/program.ts';
+import { buildStage, type Report, reportOf, type Stage } from './doctor-stage.ts';
 
 let stage: Stage;
 let authority: TestCertificate;
@@ -31,9 +32,8 @@ async function run(settings: Record<string, string>): Promise<Report & { said: s
     NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
   };
   const env = { PATH: process.env['PATH'], MESKOT_DATA_DIR: folder, ...stage.settings, ...own, ...settings };
-  const args = ['--import', 'tsx/esm', 'src/cli.ts', 'doctor', '--json'];
   return new Promise((done) => {
-    execFile(process.execPath, args, { cwd: PROJECT, env }, (error, out, said) => {
+    execFile(process.execPath, meskot('doctor', '--json'), { env }, (error, out, said) => {
       const exitCode = error ? Number(error.code) : 0;
       done({ ...reportOf(exitCode, out), said: out + said });
     });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { meskot } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const DAY_SECONDS = 86_400;
@@ -18,8 +18,7 @@ afterAll(() => database.drop());
 /** Runs a process until its log has a line with these words: that line, and its metrics. */
 async function runUntil(command: 'api' | 'worker', words: string): Promise<{ line: string; metrics: string }> {
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', command], {
-    cwd: resolve(import.meta.dirname, '../..'),
+  const child = spawn(process.execPath, meskot(command), {
     env: {
       ...process.env,
       NODE_OPTIONS: '',

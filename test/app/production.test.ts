@@ -10,6 +10,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { meskot } from '../support/program.ts';
 
 const log = createLogger('silent', 'test');
 let database: TestDatabase;
@@ -32,7 +33,6 @@ function run(
   command: 'api' | 'worker' | 'simulator',
   settings: Record<string, string>,
 ): Promise<{ code: unknown; said: string }> {
-  const project = resolve(import.meta.dirname, '../..');
   const env = {
     ...process.env,
     NODE_OPTIONS: '',
@@ -41,11 +41,8 @@ function run(
     ...settings,
   };
   return new Promise((done) => {
-    execFile(
-      process.execPath,
-      ['--import', 'tsx/esm', 'src/cli.ts', command],
-      { cwd: project, env },
-      (error, out, err) => done({ code: error?.code ?? 0, said: out + err }),
+    execFile(process.execPath, meskot(command), { env }, (error, out, err) =>
+      done({ code: error?.code ?? 0, said: out + err }),
     );
   });
 }

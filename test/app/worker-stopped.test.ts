@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { testStack } from '../support/stack-facts.ts';
@@ -15,10 +14,10 @@ afterAll(() => database.drop());
 /** A process that does nothing but start a worker and stop it at once; it ends when nothing keeps it. */
 function startAndStopWorker(temporalAddress: string) {
   const code = `void (async () => {
-    const { readConfig } = await import('./src/config.ts');
-    const { createLogger } = await import('./src/lib/log.ts');
-    const { installRuntime } = await import('./src/temporal/workers.ts');
-    const { startWorker } = await import('./src/app/worker.ts');
+    const { readConfig } = await import('./dist/src/config.js');
+    const { createLogger } = await import('./dist/src/lib/log.js');
+    const { installRuntime } = await import('./dist/src/temporal/workers.js');
+    const { startWorker } = await import('./dist/src/app/worker.js');
     const log = createLogger('silent', 'test');
     await installRuntime(log);
     const [DATABASE_URL, TEMPORAL_ADDRESS, codePath] = process.argv.slice(1);
@@ -27,10 +26,10 @@ function startAndStopWorker(temporalAddress: string) {
     await worker.stop();
     process.stdout.write('stopped');
   })()`;
-  const bundle = testStack().workflowBundlePath ?? '';
-  const args = ['--import', 'tsx', '-e', code, database.url, temporalAddress, bundle];
+  const { programFolder, workflowBundlePath: bundle = '' } = testStack();
+  const args = ['-e', code, database.url, temporalAddress, bundle];
   return spawn(process.execPath, args, {
-    cwd: resolve(import.meta.dirname, '../..'),
+    cwd: programFolder,
     env: { ...process.env, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 import pg from 'pg';
 
@@ -23,6 +21,7 @@ import {
 import { ensureDatabase, startPostgres, POSTGRES_PID_FILE, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { type LocalTemporal, findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from '../../src/local/temporal.ts';
+import { buildProgram } from '../support/build-program.ts';
 
 const PREFIX = 'meskot-bench-';
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -87,7 +86,7 @@ export async function prepareStack({ say, profileFolder }: StackOptions): Promis
     say('building the project, starting PostgreSQL and Temporal');
     const isProfiled = profileFolder !== undefined;
     const servers = [preparePostgres(folder, isProfiled), patiently(() => prepareTemporal(folder))] as const;
-    const parts = [...servers, build(join(folder, 'app'))];
+    const parts = [...servers, buildProgram(join(folder, 'app'), ['test/bench'])];
     // If one fails the others may still be starting: only started ones can be stopped.
     await Promise.allSettled(parts);
     const [postgres, temporal] = await Promise.all(servers);
@@ -148,27 +147,6 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
     folder: join(folder, 'temporal'),
     choosePorts: async () => ({ port: await anyFreePort() }),
   });
-}
-
-/** The build including the bench's own processes, so that both are compiled alike. */
-async function build(app: string): Promise<void> {
-  await mkdir(app);
-  await Promise.all(
-    ['docs', 'node_modules', 'migrations', 'package.json'].map((name) => symlink(join(PROJECT, name), join(app, name))),
-  );
-  const include = ['src', 'workflows', 'activities', 'test/bench'].map((name) => join(PROJECT, name));
-  const compilerOptions = {
-    rootDir: PROJECT,
-    outDir: join(app, 'dist'),
-    typeRoots: [join(PROJECT, 'node_modules/@types')],
-  };
-  const config = join(app, 'tsconfig.json');
-  await writeFile(config, JSON.stringify({ extends: join(PROJECT, 'tsconfig.json'), compilerOptions, include }));
-  await promisify(execFile)(process.execPath, [join(PROJECT, 'node_modules/typescript/bin/tsc'), '-p', config]).catch(
-    (error: Error & { stdout?: string }) => {
-      throw new Error(`The project does not build:\n${error.stdout || error.message}`);
-    },
-  );
 }
 
 function profileFlags({ name }: Script, folder: string | undefined): string[] {

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { createAuthority, createCertificate } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startProgram, type Program } from '../support/program.ts';
+import { meskot, startProgram, type Program } from '../support/program.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { controlSimulator } from '../support/simulator.ts';
 import { testStack } from '../support/stack-facts.ts';
@@ -17,7 +17,6 @@ import { connectTo, type Connection } from './send.ts';
 
 /** Where the merchant's server is: a public name and address, of which this machine's internet has no other. */
 export const SHOP = { host: 'hooks.coffee.example', address: '196.188.120.20' };
-const PROJECT = resolve(import.meta.dirname, '../..');
 
 type Simulator = ReturnType<typeof controlSimulator>;
 
@@ -104,8 +103,8 @@ export async function foundCompany(): Promise<Company> {
       SIMULATOR_ACCOUNTS_PATH: accountsFile,
     }),
   ]);
-  const meskot = (args: string[], more: Record<string, string> = {}) => runMeskot(args, { ...settings, ...more });
-  await Promise.all([simulators, meskot(['migrate'], { DATABASE_URL: database.ownerUrl })]);
+  const run = (args: string[], more: Record<string, string> = {}) => runMeskot(args, { ...settings, ...more });
+  await Promise.all([simulators, run(['migrate'], { DATABASE_URL: database.ownerUrl })]);
   const started: Program[] = [...(await simulators)];
   const serving: Program[] = [];
   const connection = connectTo(url, authority.cert);
@@ -120,7 +119,7 @@ export async function foundCompany(): Promise<Company> {
     sandbox: controlSimulator(`http://127.0.0.1:${ports.sandbox}`),
     live: controlSimulator(`http://127.0.0.1:${ports.live}`),
     send: connection.send,
-    meskot,
+    meskot: run,
     start: async () => {
       serving.push(...(await Promise.all([startProgram('api', settings), startProgram('worker', settings)])));
       started.push(...serving);
@@ -144,12 +143,8 @@ export async function foundCompany(): Promise<Company> {
 function runMeskot(args: string[], settings: Record<string, string>): Promise<string> {
   const env = { ...process.env, ...settings };
   return new Promise((done, fail) => {
-    execFile(
-      process.execPath,
-      ['--import', 'tsx/esm', 'src/cli.ts', ...args],
-      { cwd: PROJECT, env },
-      (error, out, err) =>
-        error ? fail(new Error(`meskot ${args.join(' ')} ended with ${error.code}:\n${out}${err}`)) : done(out),
+    execFile(process.execPath, meskot(...args), { env }, (error, out, err) =>
+      error ? fail(new Error(`meskot ${args.join(' ')} ended with ${error.code}:\n${out}${err}`)) : done(out),
     );
   });
 }

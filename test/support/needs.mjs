@@ -35,6 +35,7 @@ export function neededServers(files) {
     postgres: mention('testStack('),
     temporal: mention('temporalAddress'),
     workflows: mention('workflowBundlePath'),
+    program: mention('programFolder'),
   };
 }
 

@@ -1,10 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { testStack } from './stack-facts.ts';
+
+/** What Node is given to run `meskot …`: as built for production, which starts in half the time of the sources. */
+export function meskot(...args: string[]): string[] {
+  return [join(testStack().programFolder ?? '', 'dist/src/cli.js'), ...args];
+}
 
 /** A process of `meskot`. */
 export type Program = {
@@ -28,11 +33,9 @@ export async function startProgram(
   command: keyof typeof READY_WORDS,
   settings: Record<string, string>,
 ): Promise<Program> {
-  const project = resolve(import.meta.dirname, '../..');
   const { workflowBundlePath } = testStack();
   const metricsPort = await anyFreePort();
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', command], {
-    cwd: project,
+  const child = spawn(process.execPath, meskot(command), {
     env: {
       ...process.env,
       NODE_OPTIONS: '',

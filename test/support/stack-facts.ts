@@ -16,6 +16,8 @@ export type TestStack = {
   temporalAddress: string;
   /** Undefined if no chosen test file needs it. */
   workflowBundlePath: string | undefined;
+  /** The folder of the built program; undefined if no chosen test file needs it. */
+  programFolder: string | undefined;
 };
 
 /** The addresses that the global set-up recorded. */

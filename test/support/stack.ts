@@ -12,6 +12,7 @@ import { isAlive, processStartTime, writePidFile, type Child, stopOrphan } from 
 import { ensureDatabase, startPostgres, POSTGRES_PID_FILE, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { type LocalTemporal, findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from '../../src/local/temporal.ts';
+import { buildProgram } from './build-program.ts';
 import { EVENTS_OF_A_RUN, STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
 
 const PREFIX = 'meskot-test-';
@@ -22,11 +23,11 @@ const ROOM_NEEDED_BYTES = 4_000_000_000;
 const SCRATCH = hasRoom(MEMORY) ? MEMORY : tmpdir();
 
 /** The servers that the chosen test files need besides PostgreSQL (needs.mjs). */
-export type NeededServers = { temporal: boolean; workflows: boolean };
+export type NeededServers = { temporal: boolean; workflows: boolean; program: boolean };
 
 /**
  * Starts the shared servers: PostgreSQL with the migrated template database and, if a test file needs them, a Temporal
- * server that can skip time and the bundled workflows. One environment variable passes the addresses to the test files.
+ * server that can skip time, the bundled workflows and the built program. One environment variable passes the addresses to the test files.
  */
 export async function startTestStack(needed: NeededServers): Promise<{ stop: () => Promise<void> }> {
   await clearAbortedRuns();
@@ -36,10 +37,11 @@ export async function startTestStack(needed: NeededServers): Promise<{ stop: () 
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const stop = async (): Promise<void> => clear(folder);
   try {
-    const [postgres, temporal, workflowBundlePath] = await Promise.all([
+    const [postgres, temporal, workflowBundlePath, programFolder] = await Promise.all([
       preparePostgres(folder),
       needed.temporal ? prepareTemporal(folder) : undefined,
       needed.workflows ? bundleWorkflows(folder) : undefined,
+      needed.program ? prepareProgram(folder) : undefined,
     ]);
     const stack: TestStack = {
       superuserUrl: postgres.url('postgres', 'superuser'),
@@ -47,6 +49,7 @@ export async function startTestStack(needed: NeededServers): Promise<{ stop: () 
       appUrl: postgres.url('postgres', 'app'),
       temporalAddress: temporal?.address ?? '',
       workflowBundlePath,
+      programFolder,
     };
     process.env[STACK_VARIABLE] = JSON.stringify(stack);
     return { stop };
@@ -89,6 +92,12 @@ async function bundleWorkflows(folder: string): Promise<string> {
   const { code } = await bundleWorkflowCode({ workflowsPath, logger });
   const path = join(folder, 'workflows.js');
   await writeFile(path, code);
+  return path;
+}
+
+async function prepareProgram(folder: string): Promise<string> {
+  const path = join(folder, 'program');
+  await buildProgram(path);
   return path;
 }
 
