@@ -2,6 +2,7 @@ import { useLocation } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
 
 import { Button } from './button.tsx';
+import { Drawer } from './dialog.tsx';
 import { base } from './environment.ts';
 import { Empty, Loaded } from './feedback.tsx';
 import { FilterBar } from './filter-bar.tsx';
@@ -25,6 +26,8 @@ type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
     foot?: (total: number | undefined) => ReactNode;
     /** What opens beside the list. `row`: as it is now; undefined: it is not on this page. */
     drawer?: (open: { id: string; row: Row | undefined; close: () => void }) => ReactNode;
+    /** The same of rows that are read with the list only: one that is not on this page is said to be so. */
+    rowDrawer?: (open: { row: Row; close: () => void }) => ReactNode;
     /** After the filters. */
     children?: ReactNode;
   };
@@ -33,17 +36,18 @@ type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
  * A list of the API with its filters and pages. A row opens by its id in the address, and stays in its place while changes
  * arrive.
  */
-export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...props }: Props<Row>) {
+export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, rowDrawer, ...props }: Props<Row>) {
   const { pathname } = useLocation();
   const { search, wrongDays, open, close, go, change } = state;
   const { label, columns, idOf, sort, values, whyNot, children } = props;
   const { list, news } = useSteadyList(query, { key: stringifySearch({ ...search, open: undefined }), idOf });
   const isHidden = state.isFiltered && emptyHelp === undefined;
-  const opens = drawer && {
+  const opens = (drawer ?? rowDrawer) && {
     hrefOf: (row: Row) => base + pathname + stringifySearch({ ...search, open: idOf(row) }),
     onOpen: (row: Row) => go({ open: idOf(row) }),
     openId: open,
   };
+  const openRow = query.data?.data.find((row) => idOf(row) === open);
   return (
     <>
       <div className="card">
@@ -77,7 +81,16 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, ...
           </Loaded>
         )}
       </div>
-      {open && drawer?.({ id: open, row: query.data?.data.find((row) => idOf(row) === open), close })}
+      {open && drawer?.({ id: open, row: openRow, close })}
+      {open && openRow && rowDrawer?.({ row: openRow, close })}
+      {open && !openRow && rowDrawer && query.data && <NotOnPage onClose={close} />}
     </>
   );
 }
+
+/** In place of a row that only its address names. */
+const NotOnPage = ({ onClose }: { onClose: () => void }) => (
+  <Drawer title={text.notOnPage} onClose={onClose}>
+    <p className="text-quiet">{text.notOnPageHelp}</p>
+  </Drawer>
+);

@@ -50,6 +50,11 @@ export const text = catalogue({
     'Check the address, and whether it belongs to the other environment.',
     'አድራሻውን፣ እንዲሁም የሌላው አካባቢ መሆኑን ያረጋግጡ።',
   ],
+  notOnPage: ['Not on this page', 'በዚህ ገጽ ላይ የለም'],
+  notOnPageHelp: [
+    'This row is not on this page of the list. Clear the filters, look at other pages or days, and check whether it belongs to the other environment.',
+    'ይህ ረድፍ በዚህ የዝርዝሩ ገጽ ላይ የለም። ማጣሪያዎቹን ያጥፉ፣ ሌሎች ገጾችን ወይም ቀናትን ይመልከቱ፣ የሌላው አካባቢ መሆኑንም ያረጋግጡ።',
+  ],
   noneMatches: ['Nothing matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ነገር የለም።'],
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],

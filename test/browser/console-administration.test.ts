@@ -60,6 +60,19 @@ describe('the console of operators', () => {
     await close();
   });
 
+  test.each(['maintenance', 'discrepancies', 'operators', 'audit'])(
+    'an address of %s whose row is not on the page says so',
+    async (list) => {
+      const { page, problems, close } = await console.open(`/test/${list}?open=xyz_unknown`, { role: 'admin' });
+      await page.waitForSelector('dialog h2:text-is("Not on this page")');
+      await page.waitForSelector('dialog >> text=Clear the filters');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('dialog', { state: 'detached' });
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+
   test('an operator creates a key of their own, which is shown once, and revokes it', async () => {
     const { page, problems, close } = await console.open('/test/keys');
     await page.waitForSelector('text=You have no key.');

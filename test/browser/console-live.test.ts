@@ -39,6 +39,19 @@ describe('changes while a page of the console is open', () => {
     await close();
   });
 
+  test('lists whose changes are not in the stream are read in intervals', async () => {
+    const routes = { audit: '', merchants: '', holidays: '', operators: '', maintenance: 'channels/' };
+    const tabs = [];
+    for (const [name, folder] of Object.entries(routes)) {
+      const tab = await console.open(`/test/${name}`, { role: 'admin' });
+      await tab.page.waitForSelector('main .skeleton', { state: 'detached' });
+      tabs.push({ ...tab, route: new RegExp(`/api/ops/${folder}${name}(?:[?]|$)`) });
+    }
+    await Promise.all(tabs.map(({ page, route }) => page.waitForRequest(route)));
+    expect(tabs.flatMap(({ problems }) => problems)).toEqual([]);
+    await Promise.all(tabs.map(({ close }) => close()));
+  }, 60_000);
+
   test('a page whose stream is cut shows that it is read in intervals, is read, and follows again', async () => {
     const { page, problems, close } = await console.open('/test/transactions', { expected: /ERR_FAILED/ });
     page.setDefaultTimeout(40_000);

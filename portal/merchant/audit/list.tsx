@@ -70,7 +70,11 @@ export function Audit() {
         empty={state.isFiltered ? text.none : text.noneYet}
         emptyHelp={state.isFiltered ? text.noneHelp : text.noneYetHelp}
         whyNot={whyNot('audit:read')}
-        drawer={({ row, close }) => changes.data && <ChangeDrawer change={row} onClose={close} />}
+        rowDrawer={({ row, close }) => (
+          <Drawer title={ACTIONS[row.action]} onClose={close}>
+            <Change change={row} />
+          </Drawer>
+        )}
       />
     </Page>
   );
@@ -88,20 +92,6 @@ const COLUMNS: readonly Column<AuditedChange>[] = [
   },
   { header: text.at, cell: ({ at }) => <Time at={at} seconds /> },
 ];
-
-type DrawerProps = {
-  /** undefined: it is not in sight in the list. */
-  change: AuditedChange | undefined;
-  onClose: () => void;
-};
-
-function ChangeDrawer({ change, onClose }: DrawerProps) {
-  return (
-    <Drawer title={change ? ACTIONS[change.action] : text.action} onClose={onClose}>
-      {change ? <Change change={change} /> : <p className="text-quiet">{text.notInSight}</p>}
-    </Drawer>
-  );
-}
 
 function Change({ change }: { change: AuditedChange }) {
   const { may } = useMember();

@@ -82,8 +82,4 @@ export const text = catalogue({
   noFields: ['No further details are kept.', 'ተጨማሪ ዝርዝር አልተቀመጠም።'],
   sameActor: (name: string) => [`All changes by ${name}`, `በ${name} የተደረጉ ለውጦች በሙሉ`],
   sameAbout: ['All changes of this id', 'የዚህ መለያ ለውጦች በሙሉ'],
-  notInSight: [
-    'This change is not on this page of the list. Clear the filters, or look at other days.',
-    'ይህ ለውጥ በዚህ የዝርዝሩ ገጽ ላይ የለም። ማጣሪያዎቹን ያጥፉ፣ ወይም ሌሎች ቀናትን ይመልከቱ።',
-  ],
 });

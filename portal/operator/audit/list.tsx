@@ -53,6 +53,8 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
 ];
 
+const REFRESH_MS = 10_000;
+
 const FILTERS: readonly Filter[] = [
   { kind: 'days' },
   { kind: 'one', name: 'action', label: text.action },
@@ -75,7 +77,11 @@ export function Audit() {
   const { permissions, denied } = useOperator();
   const actions = [...permissions, ...denied.map(({ permission }) => permission)];
   const state = useFilters(FILTERS);
-  const entries = useRead('GET /api/ops/audit', { query: state.query }, { enabled: !state.wrongDays });
+  const entries = useRead(
+    'GET /api/ops/audit',
+    { query: state.query },
+    { everyMs: REFRESH_MS, enabled: !state.wrongDays },
+  );
   const save = async (): Promise<void> => {
     if (await saveAudit(state.chosen)) toast(text.cut);
   };
@@ -89,7 +95,7 @@ export function Audit() {
         columns={COLUMNS}
         idOf={({ auditId }) => auditId}
         empty={text.none}
-        drawer={({ row, close }) => row && <EntryDrawer entry={row} onClose={close} />}
+        rowDrawer={({ row, close }) => <EntryDrawer entry={row} onClose={close} />}
       />
     </Page>
   );

@@ -26,6 +26,7 @@ const text = catalogue({
   computed: ['computed', 'የተሰላ'],
 });
 
+const REFRESH_MS = 10_000;
 const MONTHS = 13;
 const DAYS_OF_MONTH = 30;
 
@@ -44,7 +45,7 @@ export function Holidays() {
   const thisYear = yearOf(useToday());
   const year = Number(given) || thisYear;
   const query = { startDate: newYear(year), endDate: addDays(newYear(year + 1), -1) };
-  const holidays = useRead('GET /api/ops/holidays', { query });
+  const holidays = useRead('GET /api/ops/holidays', { query }, { everyMs: REFRESH_MS });
   const show = (wanted: number): void => void navigate({ to: '/holidays', search: { year: wanted } as never });
   const months = Array.from({ length: MONTHS }, (_month, index) => addDays(query.startDate, index * DAYS_OF_MONTH));
   return (

@@ -38,6 +38,8 @@ const STATES = catalogue({
 });
 const TONES: Record<Maintenance['state'], Tone> = { PLANNED: 'info', OPEN: 'warn', OVER: 'quiet', CANCELLED: 'quiet' };
 
+const REFRESH_MS = 10_000;
+
 const FILTERS: readonly Filter[] = [{ kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES }];
 
 const COLUMNS: readonly Column<Maintenance>[] = [
@@ -78,11 +80,15 @@ export function MaintenanceWindows() {
       <Listing
         label={text.title}
         state={state}
-        query={useRead('GET /api/ops/channels/maintenance', { query: { ...state.query, environment } })}
+        query={useRead(
+          'GET /api/ops/channels/maintenance',
+          { query: { ...state.query, environment } },
+          { everyMs: REFRESH_MS },
+        )}
         columns={COLUMNS}
         idOf={({ maintenanceId }) => maintenanceId}
         empty={text.none}
-        drawer={({ row, close }) => row && <WindowDrawer of={row} onClose={close} />}
+        rowDrawer={({ row, close }) => <WindowDrawer of={row} onClose={close} />}
       />
     </Page>
   );

@@ -14,6 +14,8 @@ import { text as shared } from '../text.ts';
 import { viewPath } from '../views.tsx';
 import { text } from './text.ts';
 
+const REFRESH_MS = 10_000;
+
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
   {
@@ -45,7 +47,7 @@ export const Merchants = listPage<Merchant>({
   title: text.title,
   filters: FILTERS,
   columns: COLUMNS,
-  useRows: (query) => useRead('GET /api/ops/merchants', { query }),
+  useRows: (query) => useRead('GET /api/ops/merchants', { query }, { everyMs: REFRESH_MS }),
   idOf: ({ merchantId }) => merchantId,
   empty: text.none,
   view: 'merchant',

@@ -19,9 +19,11 @@ import { Fees, Limits, ReviewPolicy, SettlementLimit } from './settings.tsx';
 import { APPROVALS, CHANNEL_REASONS, text } from './text.ts';
 import { Users } from './users.tsx';
 
+const REFRESH_MS = 10_000;
+
 /** A merchant: its state, its channels, and everything that operators set for it. */
 export function MerchantView({ id }: { id: string }) {
-  const query = useRead('GET /api/ops/merchants/:merchantId', { params: { merchantId: id } });
+  const query = useRead('GET /api/ops/merchants/:merchantId', { params: { merchantId: id } }, { everyMs: REFRESH_MS });
   return <Loaded query={query}>{({ data }) => <MerchantParts merchant={data} />}</Loaded>;
 }
 

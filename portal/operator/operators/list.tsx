@@ -36,6 +36,8 @@ const text = catalogue({
   noKeys: ['There is no key.', 'ቁልፍ የለም።'],
 });
 
+const REFRESH_MS = 10_000;
+
 const idOf = ({ operatorId }: Operator): string => operatorId;
 const ActiveBadge = ({ of: { active } }: { of: Operator }) => (
   <Badge tone={active ? 'good' : 'quiet'}>{active ? text.active : text.inactive}</Badge>
@@ -61,11 +63,11 @@ export function Operators() {
       <Listing
         label={text.title}
         state={useFilters([])}
-        query={useRead('GET /api/ops/operators', {})}
+        query={useRead('GET /api/ops/operators', {}, { everyMs: REFRESH_MS })}
         columns={columns}
         idOf={idOf}
         empty={text.none}
-        drawer={({ row, close }) => row && <OperatorDrawer operator={row} onToken={showToken} onClose={close} />}
+        rowDrawer={({ row, close }) => <OperatorDrawer operator={row} onToken={showToken} onClose={close} />}
       />
       <TokenDialog token={token} onClose={() => setToken(null)} />
     </Page>

@@ -65,7 +65,7 @@ export function Discrepancies() {
         columns={COLUMNS}
         idOf={({ discrepancyId }) => discrepancyId}
         empty={text.noDiscrepancies}
-        drawer={({ row, close }) => row && <DiscrepancyDrawer of={row} onClose={close} />}
+        rowDrawer={({ row, close }) => <DiscrepancyDrawer of={row} onClose={close} />}
       />
     </Page>
   );
