@@ -42,6 +42,7 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, row
   const { label, columns, idOf, sort, values, whyNot, children } = props;
   const { list, news } = useSteadyList(query, { key: stringifySearch({ ...search, open: undefined }), idOf });
   const isHidden = state.isFiltered && emptyHelp === undefined;
+  const lastPage = list.data?.pagination?.totalPages ?? 0;
   const opens = (drawer ?? rowDrawer) && {
     hrefOf: (row: Row) => base + pathname + stringifySearch({ ...search, open: idOf(row) }),
     onOpen: (row: Row) => go({ open: idOf(row) }),
@@ -63,7 +64,11 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, row
           <Loaded query={list} skeletonRows={state.limit / 2} whyNot={whyNot}>
             {({ data: rows, pagination }) => (
               <>
-                {rows.length === 0 ? (
+                {rows.length === 0 && lastPage > 0 ? (
+                  <Empty title={text.pastLastPage}>
+                    <Button onClick={() => change({ page: `${lastPage}` })}>{text.toLastPage}</Button>
+                  </Empty>
+                ) : rows.length === 0 ? (
                   <Empty title={isHidden ? text.noneMatches : empty}>
                     {isHidden ? <Button onClick={() => state.reset({})}>{text.clearFilters}</Button> : emptyHelp}
                   </Empty>

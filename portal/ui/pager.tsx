@@ -18,15 +18,16 @@ type Props = {
 /** The total of a list and its pages: always there, with one page too. */
 export function Pager({ pagination, query, onChange }: Props) {
   const { total, page, limit, totalPages } = pagination;
-  const first = (page - 1) * limit + 1;
   const pages = Math.max(totalPages, 1);
+  const first = page > pages ? 0 : (page - 1) * limit + 1;
+  const last = page > pages ? 0 : Math.min(page * limit, total);
   return (
     <nav
       aria-label={text.pager}
       className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line px-3 py-2"
     >
       <div className="flex items-center gap-1">
-        <p role="status">{total === 0 ? text.noRows : text.range(first, Math.min(first + limit - 1, total), total)}</p>
+        <p role="status">{total === 0 ? text.noRows : text.range(first, last, total)}</p>
         <span className="ms-2 text-xs text-quiet">
           {text.asOf(formatClock(new Date(query.dataUpdatedAt), { seconds: true }))}
         </span>
@@ -47,7 +48,7 @@ export function Pager({ pagination, query, onChange }: Props) {
           </select>
         </label>
         <span className="text-quiet max-sm:sr-only">{text.pageOf(page, pages)}</span>
-        <Button disabled={page <= 1} onClick={() => onChange({ page: `${page - 1}` })} icon="left">
+        <Button disabled={page <= 1} onClick={() => onChange({ page: `${Math.min(page - 1, pages)}` })} icon="left">
           {text.previous}
         </Button>
         <Button disabled={page >= pages} onClick={() => onChange({ page: `${page + 1}` })}>

@@ -55,6 +55,8 @@ export const text = catalogue({
     'This row is not on this page of the list. Clear the filters, look at other pages or days, and check whether it belongs to the other environment.',
     'ይህ ረድፍ በዚህ የዝርዝሩ ገጽ ላይ የለም። ማጣሪያዎቹን ያጥፉ፣ ሌሎች ገጾችን ወይም ቀናትን ይመልከቱ፣ የሌላው አካባቢ መሆኑንም ያረጋግጡ።',
   ],
+  pastLastPage: ['There are fewer pages than that.', 'ገጾቹ ከዚያ ያነሱ ናቸው።'],
+  toLastPage: ['Show the last page', 'የመጨረሻውን ገጽ ያሳዩ'],
   noneMatches: ['Nothing matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ነገር የለም።'],
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],

@@ -32,6 +32,11 @@ describe('journeys through the portal', () => {
     ]);
     await page.click('button:has-text("Next")');
     await page.waitForURL('**page=2**');
+    await page.goto(`${portal.url}/test/transactions?page=9`);
+    await page.getByText('There are fewer pages than that.').waitFor();
+    await page.click('button:has-text("Show the last page")');
+    await page.waitForURL('**page=2');
+    await page.locator('tbody tr').nth(9).waitFor();
     await page.click('button:has-text("Status")');
     await page.click('label:has-text("Success")');
     await page.keyboard.press('Escape');
