@@ -1,3 +1,4 @@
+import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 import { startSending, type Sending } from './sending.ts';
 
@@ -38,6 +39,19 @@ describe('the built-in receiver in the portal', () => {
     await page.click('button:has-text("Send test event")');
     await page.waitForSelector('text=Answered 500');
     expect(await requests.count()).toBe(2);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('the timeline of a payment names the event of each attempt, and where it was sent', async () => {
+    const { fixture, scope } = portal;
+    const { sessionId, transactionId } = await buildSession(fixture, scope, { checkoutOrderNo: 'ORDER-SENT' });
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+    fixture.provider.returns(PAID);
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+    const { page, problems, close } = await portal.open(`/test/transactions/${transactionId}`);
+    await page.getByText(/^payment[.]succeeded · \S+[/]\S+ · 500 after/).waitFor();
+    await page.getByText(/^checkout[.]completed · \S+[/]\S+ · 500 after/).waitFor();
     expect(problems).toEqual([]);
     await close();
   });

@@ -76,8 +76,10 @@ function useEvents({ transactionId, transactionDate, refunds }: TransactionWithT
   });
 }
 
+type AttemptOfEvent = Attempt & { event: EventRow['event'] | undefined };
+
 /** The attempts to deliver these events. */
-function useAttempts(events: readonly EventRow[]): Attempt[] {
+function useAttempts(events: readonly EventRow[]): AttemptOfEvent[] {
   const endpoint = 'GET /api/checkout/webhooks/events/:eventId/logs';
   return useQueries({
     queries: events.map(({ eventId, deliveries }) => ({
@@ -85,7 +87,10 @@ function useAttempts(events: readonly EventRow[]): Attempt[] {
       queryKey: [endpoint, eventId, deliveries.map(({ status, attempts }) => `${status} ${attempts}`)],
       queryFn: () => call(endpoint, { params: { eventId } }),
     })),
-    combine: (results) => results.flatMap(({ data }) => data?.data ?? []),
+    combine: (results) =>
+      results.flatMap(({ data }, index) =>
+        (data?.data ?? []).map((attempt) => ({ ...attempt, event: events[index]?.event })),
+      ),
   });
 }
 
@@ -132,7 +137,9 @@ function eventItem({ eventId, event, createdAt }: EventRow): TimelineItem {
   return { id: eventId, at: createdAt, title: text.event(event), tone: 'info' };
 }
 
-function attemptItem({ attemptId, sequence, startedAt, httpStatus, failure, durationMs, url }: Attempt): TimelineItem {
+function attemptItem({ attemptId, event, sequence, startedAt, ...attempt }: AttemptOfEvent): TimelineItem {
+  const { httpStatus, failure, durationMs, url } = attempt;
+  const { host, pathname } = new URL(url);
   const answer = httpStatus !== null && durationMs !== null && text.answered(httpStatus, durationMs);
   return {
     id: attemptId,
@@ -141,7 +148,7 @@ function attemptItem({ attemptId, sequence, startedAt, httpStatus, failure, dura
     tone: failure ? 'bad' : 'good',
     detail: (
       <>
-        {[new URL(url).host, answer].filter(Boolean).join(' · ')}
+        {[event, host + pathname, answer].filter(Boolean).join(' · ')}
         {failure && (
           <>
             {' · '}
