@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+
 import { Note } from '../ui/badge.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { ApiMessage } from '../ui/feedback.tsx';
@@ -16,6 +18,7 @@ export const text = catalogue({
   status: ['Status', 'ሁኔታ'],
   requestedAt: ['Requested at', 'የተጠየቀበት ጊዜ'],
   entries: ['Entries of the balance', 'የቀሪ ሂሳብ ምዝገባዎች'],
+  toBankAccount: ['Open the bank account', 'የባንክ ሂሳቡን ይክፈቱ'],
   keep: ['Keep it', 'ይቆይ'],
   timeline: ['Timeline', 'የጊዜ ቅደም ተከተል'],
 });
@@ -36,6 +39,11 @@ export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {
       {problems.map((problem) => (
         <Note key={problem.code} tone="warn">
           <ApiMessage {...problem} />
+          {problem.code === 'BANK_ACCOUNT_NOT_VERIFIED' && (
+            <Link to="/bank-account" className="underline">
+              {text.toBankAccount}
+            </Link>
+          )}
         </Note>
       ))}
     </div>

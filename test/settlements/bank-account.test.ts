@@ -73,7 +73,7 @@ describe('the linked bank account', () => {
       status: 422,
       code: 'BANK_ACCOUNT_NOT_VERIFIED',
       message:
-        'Settlements go to the linked bank account: none is linked yet; link one with PUT /api/checkout/bank-account.',
+        'Settlements go to the linked bank account: none is linked yet; link one in the portal, or with PUT /api/checkout/bank-account.',
     });
   });
 

@@ -56,7 +56,7 @@ export async function readUsableAccount(db: Queryable, scope: MerchantScope, at:
 }
 
 function whyUnusable(account: BankAccountRow | undefined): string {
-  if (!account) return 'none is linked yet; link one with PUT /api/checkout/bank-account.';
+  if (!account) return 'none is linked yet; link one in the portal, or with PUT /api/checkout/bank-account.';
   const name = `${account.bankCode} ${maskDigits(account.accountNumber)}`;
   if (account.status === 'PENDING')
     return `${name} is not verified yet; it can be used once an operator has verified it.`;
