@@ -29,7 +29,7 @@ type Kind = keyof typeof KINDS;
 /** What is searched for, as each look-up needs it. */
 type Search = { text: string; lower: string; phone: string | null; deliveryId: string };
 
-const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00')) || ' ETB'`;
+const birr = (santim: string): string => `to_char(${santim} * 0.01, 'FM999,999,999,999,990.00') || ' ETB'`;
 const newestOf = (select: string, time: string): string =>
   `(${select} ORDER BY ${time} DESC LIMIT ${HITS_OF_EACH_MAX})`;
 

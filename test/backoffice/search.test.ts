@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { buildPendingPayment, PAID } from '../support/build.ts';
+import { buildPendingPayment, buildSession, PAID } from '../support/build.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
 import { runCli, startBackOffice, type BackOffice } from './back-office.ts';
@@ -41,6 +41,12 @@ beforeAll(async () => {
 afterAll(() => backOffice.close());
 
 describe('the search of operators', () => {
+  test('groups the thousands of an amount', async () => {
+    await buildSession(backOffice.fixture, scope, { amountSantim: 12_345_678n, checkoutOrderNo: 'ORDER-OF-THOUSANDS' });
+    const [hit] = await hits('ORDER-OF-THOUSANDS');
+    expect(hit?.['title']).toMatch(/^ORDER-OF-THOUSANDS: 123,456[.]78 ETB/);
+  });
+
   test('finds a transaction and its deliveries by the order number, with their resources and workflows', async () => {
     const byOrder = await hits(found.orderNo);
     expect(byOrder).toEqual(

@@ -152,6 +152,8 @@ describe('the console of operators', () => {
   test('an address that is none is explained beside its field, as in the portal, before and after it was sent', async () => {
     const path = `/test/merchants/${console.scope.merchantId}`;
     const { page, problems, close } = await console.open(path, { role: 'admin', expected: /400/ });
+    const refunds = page.locator('main a:text-is("Refunds")');
+    expect(await refunds.getAttribute('href')).toBe(`/test/refunds?merchantId=${console.scope.merchantId}`);
     await page.click('main button:text-is("Invite an owner")');
     await page.getByLabel('E-mail of the owner').fill('abebe');
     await fillReason(page, 'Asked by phone');

@@ -63,6 +63,7 @@ export const text = catalogue({
   never: ['never', 'አያውቅም'],
   links: ['Of this merchant', 'የዚህ ነጋዴ'],
   transactions: ['Transactions', 'ግብይቶች'],
+  refunds: ['Refunds', 'ተመላሽ ክፍያዎች'],
   withdrawals: ['Withdrawals', 'ወጪዎች'],
   settlements: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
   deliveries: ['Deliveries', 'መላኪያዎች'],

@@ -84,7 +84,7 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
   );
 }
 
-const LISTS = ['transactions', 'withdrawals', 'settlements', 'deliveries'] as const;
+const LISTS = ['transactions', 'refunds', 'withdrawals', 'settlements', 'deliveries'] as const;
 
 /** The lists of one merchant. */
 function Links({ merchantId }: { merchantId: string }) {
