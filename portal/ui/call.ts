@@ -81,9 +81,9 @@ function leaveFor(address: string): void {
   isLeaving = true;
 }
 
-/** Leads to the sign-in page, and from there back here. */
+/** Leads to the sign-in page, which says why, and from there back here. */
 export const onSessionEnded = (): void =>
-  leaveFor(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+  leaveFor(`/sign-in?ended=true&next=${encodeURIComponent(location.pathname + location.search)}`);
 
 /** Signs the person out, and leads to the sign-in page. What the page reads meanwhile is refused, and leads nowhere. */
 export async function leaveBy(signOut: () => Promise<unknown>): Promise<void> {

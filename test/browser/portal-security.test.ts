@@ -118,8 +118,9 @@ describe('a person’s own account', () => {
     await page.click('button:text-is("Change the password")');
     await page.waitForSelector('text=The password is changed.');
     await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' });
-    await other.page.reload();
+    // The page finds it out itself, and says so.
     await other.page.waitForURL('**/sign-in?**');
+    await other.page.getByText('Your session has ended.').waitFor();
     await Promise.all([other.close(), close()]);
   });
 

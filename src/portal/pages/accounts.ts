@@ -14,7 +14,7 @@ import { html, type Html } from '../../lib/html.ts';
 import { onboardMerchant, readMerchant } from '../../merchants/operations.ts';
 import { enqueueMail } from '../../outbox/mail.ts';
 import { signUpMail } from '../mails.ts';
-import { field, problem, sendPage } from './layout.ts';
+import { field, problem, sendPage, shownOnce } from './layout.ts';
 import { emailOf, isEmail, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
 import { beginSession, seeOther, SIGN_IN_PATH, signInPath, type PageDeps } from './session.ts';
 import { textsFor } from './translations.ts';
@@ -124,7 +124,7 @@ async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
   await beginSession(deps, ctx, created.user);
   const texts = textsFor(ctx);
   const body = html`<p>${texts.firstKey}</p>
-    <pre>${created.secret}</pre>
+    ${shownOnce(created.secret, texts)}
     <p class="quiet">${texts.shownOnce}</p>
     <p><a href="/test/get-started">${texts.goOn}</a></p>`;
   sendPage(ctx, { status: 201, title: details.businessName, body });

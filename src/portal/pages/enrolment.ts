@@ -11,7 +11,7 @@ import { createUser, findUserByEmail, type User } from '../../access/users/users
 import { readOwnForm } from '../../http/forms.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { sendNewAccount } from './accounts.ts';
-import { field, problem, sendPage } from './layout.ts';
+import { field, problem, sendPage, shownOnce } from './layout.ts';
 import { passwordProblem, sendOutdated } from './parts.ts';
 import { beginSession, localPath, seeOther, SIGN_IN_PATH, signInPath, startAgain, type PageDeps } from './session.ts';
 import { textsFor } from './translations.ts';
@@ -65,7 +65,7 @@ export function addEnrolment(router: Router, deps: PageDeps): void {
     await beginSession(deps, ctx, { id: userId, stepUpAt: at });
     const texts = textsFor(ctx);
     const body = html`<p>${texts.recoveryHint}</p>
-      <pre>${recoveryCodes.join('\n')}</pre>
+      ${shownOnce(recoveryCodes.join('\n'), texts)}
       <p class="quiet">${texts.storeCodes}</p>
       <p><a href="${next}">${texts.goOnToConsole}</a></p>`;
     sendPage(ctx, { status: 201, title: texts.recoveryCodes, body });

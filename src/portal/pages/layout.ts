@@ -89,6 +89,11 @@ export function field(label: string, name: string, attributes: Html = html``): H
   return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" required ${attributes} />`;
 }
 
+/** What is shown once, with a button that copies it where scripts run. */
+export function shownOnce(text: string, { copy, copied }: { copy: string; copied: string }): Html {
+  return html`<pre data-copy="${copy}" data-copied="${copied}">${text}</pre>`;
+}
+
 /** The problem with what was sent, announced by screen readers. */
 export const problem = (text: string | undefined): Html | null =>
   text === undefined ? null : html`<p class="bad" role="alert">${text}</p>`;

@@ -38,5 +38,18 @@ passkey?.addEventListener('submit', async (event) => {
 });
 `;
 
-/** The script of the pages, which work without it but for passkeys. */
-export const SCRIPT = SENT_ONCE + PASSKEY;
+/** A button that copies, below each text that is shown once. Browsers let only pages of https and localhost copy. */
+const COPY = `
+for (const text of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
+  const button = document.createElement('button');
+  Object.assign(button, { type: 'button', className: 'second', textContent: text.dataset.copy });
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(text.textContent);
+    button.textContent = text.dataset.copied;
+  });
+  text.after(button);
+}
+`;
+
+/** The script of the pages, which work without it but for passkeys and copying. */
+export const SCRIPT = SENT_ONCE + PASSKEY + COPY;

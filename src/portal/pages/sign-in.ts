@@ -146,11 +146,13 @@ type SignIn = { next: string; email?: string; status?: number; wrong?: string; l
 function sendSignIn(ctx: Context, { next, email = '', wrong, ...page }: SignIn): void {
   const texts = textsFor(ctx);
   const signUp = html` · <a href="/sign-up">${texts.signUp}</a>`;
-  const body = html`${problem(wrong)}
+  const ended = ctx.query['ended'] === undefined ? null : html`<p role="status">${texts.sessionEnded}</p>`;
+  const [first, second] = email === '' ? [html`autofocus`, null] : [null, html`autofocus`];
+  const body = html`${ended}${problem(wrong)}
     <form method="post" action="${SIGN_IN_PATH}">
       <input type="hidden" name="next" value="${next}" />
-      ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}"`)}
-      ${field(texts.password, 'password', html`type="password" autocomplete="current-password"`)}
+      ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}" ${first}`)}
+      ${field(texts.password, 'password', html`type="password" autocomplete="current-password" ${second}`)}
       <button>${texts.signIn}</button>
     </form>
     <form method="post" action="${PASSKEY_PATH}" id="passkey" data-options="${PASSKEY_OPTIONS_PATH}" hidden>

@@ -6,6 +6,7 @@ import { languageOf } from '../../http/language.ts';
 const en = {
   otherLanguage: 'አማርኛ',
   signIn: 'Sign in',
+  sessionEnded: 'Your session has ended. Sign in to go on where you were.',
   email: 'E-mail address',
   password: 'Password',
   wrongSignIn: 'The e-mail address or the password is wrong.',
@@ -36,6 +37,8 @@ const en = {
   incomplete: 'Fill in all fields, with a valid e-mail address.',
   createAccount: 'Create the account',
   firstKey: 'Your first key, for the sandbox:',
+  copy: 'Copy',
+  copied: 'Copied',
   shownOnce: 'Store it now: it is not shown again.',
   goOn: 'Go on to the portal',
   invitation: 'Invitation',
@@ -64,6 +67,7 @@ type Texts = Record<keyof typeof en, string>;
 const am = {
   otherLanguage: 'English',
   signIn: 'ይግቡ',
+  sessionEnded: 'ቆይታዎ አብቅቷል። ካቆሙበት ለመቀጠል እንደገና ይግቡ።',
   email: 'የኢሜይል አድራሻ',
   password: 'የይለፍ ቃል',
   wrongSignIn: 'የኢሜይል አድራሻው ወይም የይለፍ ቃሉ ትክክል አይደለም።',
@@ -93,6 +97,8 @@ const am = {
   incomplete: 'እባክዎ ሁሉንም ቦታዎች በትክክለኛ የኢሜይል አድራሻ ይሙሉ።',
   createAccount: 'አካውንቱን ይክፈቱ',
   firstKey: 'የመጀመሪያ የሙከራ ቁልፍዎ፦',
+  copy: 'ይቅዱ',
+  copied: 'ተቀድቷል',
   shownOnce: 'አሁን ያስቀምጡት፤ እንደገና አይታይም።',
   goOn: 'ወደ ፖርታሉ ይቀጥሉ',
   invitation: 'ግብዣ',
