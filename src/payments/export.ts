@@ -13,14 +13,21 @@ import {
 } from './queries.ts';
 import type { TransactionStatus } from './states.ts';
 
+/** What refunds have paid back and given back of the fee, what they have reserved, and what they leave of the net. */
+type Returned<Amount> = Record<
+  'refundedSantim' | 'feeReturnedSantim' | 'feeTaxReturnedSantim' | 'reservedSantim' | 'netAfterRefundsSantim',
+  Amount
+>;
+
 /**
  * A transaction as reports list it. Fee, tax, received and net are set for paid ones; a second payment that an operator
- * released to the merchant is included, as the ledger has booked it.
+ * released to the merchant is included, as the ledger has booked it. What its refunds have moved is set where it has any.
  */
 export type ExportedTransaction = Omit<
   TransactionRow,
   'merchantId' | 'environment' | 'metadata' | 'needsReconciliation' | 'refundedSantim' | 'version'
-> & { netSantim: Santim | null; position: string };
+> &
+  Returned<Santim | null> & { netSantim: Santim | null; position: string };
 
 /** Second payments that were released to the merchant, by transaction. They are few and have an index of their own. */
 const SECOND = `second AS MATERIALIZED (
@@ -39,6 +46,23 @@ const FEE = '(t.fee_santim + coalesce(s.fee_santim, 0))';
 const FEE_TAX = '(t.fee_tax_santim + coalesce(s.fee_tax_santim, 0))';
 const NET = `(${RECEIVED} - ${FEE} - ${FEE_TAX})`;
 
+const paid = (santim: string): string => `sum(${santim}) FILTER (WHERE f.status = 'SUCCESS')::bigint`;
+/** In SQL: what refunds f have moved of the balance, as the ledger has booked it. Excess payments are not charged. */
+const OF_REFUNDS = `-${paid('f.fee_santim')} AS fee_returned_santim, -${paid('f.fee_tax_santim')} AS fee_tax_returned_santim,
+  ${paid('least(f.paid_santim, f.amount_santim) + f.fee_santim + f.fee_tax_santim')} AS charged_santim,
+  sum(f.amount_santim + f.fee_santim + f.fee_tax_santim) FILTER (WHERE f.status = 'PENDING')::bigint AS reserved_santim`;
+
+/** The refunds of all transactions from the first of the days on, by transaction. */
+const REFUNDS = `refunds AS MATERIALIZED (
+  SELECT f.transaction_id, ${OF_REFUNDS} FROM refund f
+  WHERE f.merchant_id = :merchantId AND f.environment = :environment
+    -- None is older than its payment; clocks may differ.
+    AND f.requested_at >= CAST(:from AS timestamptz) - interval '1 day'
+  GROUP BY f.transaction_id)`;
+
+/** Of a transaction t and its refunds r. */
+const NET_AFTER_REFUNDS = `(${NET} - coalesce(r.charged_santim, 0))`;
+
 /** At most `limit` of the transactions that the list returns for the same filter and sort, after a position. */
 export async function exportTransactions(
   db: Queryable,
@@ -55,8 +79,11 @@ export async function exportTransactions(
      SELECT t.id, t.session_id, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
             t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, ${FEE} AS fee_santim, ${FEE_TAX} AS fee_tax_santim,
             t.customer_name, t.customer_email, t.customer_phone, t.created_at, t.completed_at,
-            ${RECEIVED} AS received_santim, ${NET} AS net_santim, ${order.column}::text AS position
-     FROM page t LEFT JOIN second s ON s.transaction_id = t.id ${orderBy}`,
+            ${RECEIVED} AS received_santim, ${NET} AS net_santim, nullif(t.refunded_santim, 0) AS refunded_santim,
+            r.fee_returned_santim, r.fee_tax_returned_santim, r.reserved_santim, ${NET_AFTER_REFUNDS} AS net_after_refunds_santim,
+            ${order.column}::text AS position
+     FROM page t LEFT JOIN second s ON s.transaction_id = t.id
+     CROSS JOIN LATERAL (SELECT ${OF_REFUNDS} FROM refund f WHERE f.transaction_id = t.id) r ${orderBy}`,
     { ...transactionValues(filter), afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
   );
 }
@@ -66,17 +93,22 @@ export async function countTransactions(db: Queryable, filter: TransactionFilter
   return countUpTo(db, listedTransactions(filter), most);
 }
 
-/** Transactions counted and summed: received, fee, tax and net of the paid ones, else 0. */
-type TransactionSums = { count: number } & Record<
-  'amountSantim' | 'receivedSantim' | 'feeSantim' | 'feeTaxSantim' | 'netSantim',
-  Santim
->;
+/** Transactions counted and summed: received, fee, tax, net and refunds of the paid ones, else 0. */
+type TransactionSums = { count: number } & Returned<Santim> &
+  Record<'amountSantim' | 'receivedSantim' | 'feeSantim' | 'feeTaxSantim' | 'netSantim', Santim>;
 
 /** In SQL: the columns of {@link TransactionSums}. */
 const SUMS = `count(*)::int AS count, sum(t.amount_santim)::bigint AS amount_santim,
   coalesce(sum(${RECEIVED}), 0)::bigint AS received_santim,
   coalesce(sum(${FEE}), 0)::bigint AS fee_santim, coalesce(sum(${FEE_TAX}), 0)::bigint AS fee_tax_santim,
-  coalesce(sum(${NET}), 0)::bigint AS net_santim`;
+  coalesce(sum(${NET}), 0)::bigint AS net_santim, sum(t.refunded_santim)::bigint AS refunded_santim,
+  coalesce(sum(r.fee_returned_santim), 0)::bigint AS fee_returned_santim,
+  coalesce(sum(r.fee_tax_returned_santim), 0)::bigint AS fee_tax_returned_santim,
+  coalesce(sum(r.reserved_santim), 0)::bigint AS reserved_santim,
+  coalesce(sum(${NET_AFTER_REFUNDS}), 0)::bigint AS net_after_refunds_santim`;
+
+/** In SQL: transactions t with their second payments and refunds. */
+const SUMMED = `transaction t LEFT JOIN second s ON s.transaction_id = t.id LEFT JOIN refunds r ON r.transaction_id = t.id`;
 
 export type TransactionGroup = TransactionSums & { status: TransactionStatus; channel: Channel | null };
 
@@ -84,9 +116,9 @@ export type TransactionGroup = TransactionSums & { status: TransactionStatus; ch
 export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {
   return rows<TransactionGroup>(
     db,
-    `WITH ${SECOND}
+    `WITH ${SECOND}, ${REFUNDS}
      SELECT t.status, t.channel, ${SUMS}
-     FROM transaction t LEFT JOIN second s ON s.transaction_id = t.id WHERE ${transactionConditions(filter)}
+     FROM ${SUMMED} WHERE ${transactionConditions(filter)}
      GROUP BY t.status, t.channel ORDER BY t.status, t.channel NULLS LAST`,
     transactionValues(filter),
   );
@@ -104,9 +136,9 @@ export type TransactionKey = keyof typeof KEYS;
 export async function groupTransactionsByDay(db: Queryable, filter: TransactionFilter, by: TransactionKey) {
   return rows<TransactionSums & { day: string; key: string | null }>(
     db,
-    `WITH ${SECOND}
+    `WITH ${SECOND}, ${REFUNDS}
      SELECT CAST(CAST(t.created_at AT TIME ZONE interval '3 hours' AS date) AS text) AS day, ${KEYS[by]} AS key, ${SUMS}
-     FROM transaction t LEFT JOIN second s ON s.transaction_id = t.id WHERE ${transactionConditions(filter)}
+     FROM ${SUMMED} WHERE ${transactionConditions(filter)}
      GROUP BY 1, 2 ORDER BY 1, 2`,
     transactionValues(filter),
   );

@@ -85,7 +85,7 @@ export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
 export const ReportListQuery = z.strictObject({ status: statusParam(REPORT_STATUSES).optional(), ...pageQuery });
 
 const TOTALS =
-  'ETB by column: the sum of its cells. receivedAmount, fee, feeTax and netAmount of payments, and paidAmount, fee, feeTax and totalDebit of withdrawals and settlements, are as posted to the ledger: 0 for those that were not paid, failed or were returned. amount is the requested amount, whatever the status; reserved is reserved for pending withdrawals and settlements. A balance has its opening and closing balance';
+  'ETB by column: the sum of its cells. receivedAmount, fee, feeTax and netAmount of payments, and paidAmount, fee, feeTax and totalDebit of withdrawals and settlements, are as posted to the ledger: 0 for those that were not paid, failed or were returned. refundedAmount, feeReturned and feeTaxReturned are of the refunds of the payments, whenever they were made, and netAfterRefunds is what payments and refunds together have credited to the balance. amount is the requested amount, whatever the status; reserved is reserved for pending withdrawals and settlements, and for pending refunds of payments. A balance has its opening and closing balance';
 
 const state = {
   reportId: z.string(),
@@ -188,8 +188,8 @@ export const SummaryQuery = z.strictObject({
 });
 
 const amount = (description: string) => z.number().meta({ description });
-/** Sums of payments. Amounts posted to the ledger are 0 for payments that were not paid. */
-const PaymentSums = z.object({
+/** Amounts posted to the ledger are 0 for payments that were not paid. */
+const SharedSums = z.object({
   count: z.int(),
   requested: amount('The requested amount, whatever the status'),
   gross: amount(
@@ -200,7 +200,17 @@ const PaymentSums = z.object({
   net: amount('The amount credited to the balance: gross - fee - feeTax'),
 });
 
-const PayoutSums = PaymentSums.extend({
+const PaymentSums = SharedSums.extend({
+  refunded: amount('Paid back by refunds of these payments, whenever they were made'),
+  feeReturned: amount('Of the fee, given back by these refunds'),
+  feeTaxReturned: amount('The same of the tax on the fee'),
+  netAfterRefunds: amount(
+    'What payments and refunds together have credited to the balance: net - refunded + feeReturned + feeTaxReturned; where more was refunded than requested, the excess is not debited',
+  ),
+  reserved: amount('The amount reserved for pending refunds, less what they give back of fee and tax'),
+});
+
+const PayoutSums = SharedSums.extend({
   gross: amount(
     'The amount paid out, as posted to the ledger: for SUCCESS and COMPLETED, paidAmount where another amount was paid than requested; otherwise 0. A payout that failed, was rejected or was cancelled is not charged; one that is REVERSED, or FAILED after the bank returned it, is credited back with its fee',
   ),
@@ -212,7 +222,7 @@ const PayoutSums = PaymentSums.extend({
   ),
 });
 
-function grouped<Sums extends typeof PaymentSums>(sums: Sums) {
+function grouped<Shape extends typeof SharedSums.shape>(sums: z.ZodObject<Shape>) {
   return z.object({
     total: sums,
     groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums.shape })),

@@ -62,10 +62,11 @@ export function presentGroups(groups: readonly Group[]) {
   };
 }
 
-/** Sums by the columns of payments, or of payouts; `reserved` is of payouts only. */
+/** Sums by the columns of payments, or of payouts, which have no refunds. */
 export function presentSums({ count, totals }: Sums) {
   const { amount = 0n, fee = 0n, feeTax = 0n, reserved = 0n } = totals;
   const { receivedAmount, paidAmount = 0n, netAmount, totalDebit = 0n } = totals;
+  const { refundedAmount = 0n, feeReturned = 0n, feeTaxReturned = 0n, netAfterRefunds = 0n } = totals;
   return {
     count,
     requested: toBirr(amount),
@@ -73,6 +74,10 @@ export function presentSums({ count, totals }: Sums) {
     fee: toBirr(fee),
     feeTax: toBirr(feeTax),
     net: toBirr(netAmount ?? totalDebit),
+    refunded: toBirr(refundedAmount),
+    feeReturned: toBirr(feeReturned),
+    feeTaxReturned: toBirr(feeTaxReturned),
+    netAfterRefunds: toBirr(netAfterRefunds),
     reserved: toBirr(reserved),
   };
 }

@@ -73,6 +73,25 @@ test.each(WIDTHS)(
   90_000,
 );
 
+test.each(WIDTHS)(
+  'the sums of transactions, of reports and on the overview have what was refunded ($width pixels wide)',
+  async (viewport) => {
+    const shown = [
+      ['transactions', 'Net after refunds'],
+      ['reports?period=month', 'Fee and tax returned'],
+      ['overview', '80.00 ETB of it refunded'],
+    ] as const;
+    for (const [path, words] of shown) {
+      const tab = await portal.open(`/test/${path}`, { role: 'owner', viewport });
+      await tab.page.getByText(words).locator('visible=true').first().waitFor();
+      expect(await inspectScreen(tab, `refunded-${path.slice(0, 8)}-${viewport.width}`)).toEqual([]);
+      expect(tab.problems).toEqual([]);
+      await tab.close();
+    }
+  },
+  60_000,
+);
+
 test('sent again after a lost answer, it is the same refund, and says so', async () => {
   const id = await transactionOf('ORDER-7');
   const tab = await portal.open(`/test/transactions/${id}`, { role: 'admin', expected: /ERR_FAILED|status of 409/ });

@@ -257,6 +257,7 @@ test('the sums of a summary equal the totals of reports of the same days', async
     const { report } = await reports.download(scope, { kind, ...ALL_DAYS });
     const { total, groups } = body.data[kind];
     const { amount, receivedAmount, paidAmount, fee, feeTax, netAmount, totalDebit, reserved } = report.totals;
+    const { refundedAmount: refunded, feeReturned, feeTaxReturned, netAfterRefunds } = report.totals;
     expect(total).toEqual({
       count: report.rowsTotal,
       requested: amount,
@@ -264,7 +265,8 @@ test('the sums of a summary equal the totals of reports of the same days', async
       fee,
       feeTax,
       net: netAmount ?? totalDebit,
-      ...(kind === 'payments' ? {} : { reserved }),
+      ...(kind === 'payments' && { refunded, feeReturned, feeTaxReturned, netAfterRefunds }),
+      reserved,
     });
     const santim = groups.reduce((sum: number, group: { net: number }) => sum + Math.round(group.net * 100), 0);
     expect(santim).toBe(Math.round(total.net * 100));

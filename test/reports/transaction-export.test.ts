@@ -145,6 +145,7 @@ test('for any filter and sort, pages, cursor, CSV and report have the same rows,
         fee: 'Fee',
         feeTax: 'Fee Tax',
         net: 'Net Amount',
+        netAfterRefunds: 'Net After Refunds',
       };
       for (const [name, column] of Object.entries(columns)) {
         expect([name, Math.round(data.total[name] * 100)]).toEqual([name, sumOf(column)]);

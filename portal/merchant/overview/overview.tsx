@@ -69,6 +69,7 @@ function Volume({ days }: { days: Days }) {
           ) : (
             <>
               <p className="text-2xl font-semibold tabular-nums">{birr(data.total.gross)}</p>
+              {data.total.refunded > 0 && <p className="text-quiet">{text.refunded(birr(data.total.refunded))}</p>}
               <Bars series={data.series} label={text.volumeOf(formatDays(days))} />
             </>
           )

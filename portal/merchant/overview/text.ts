@@ -6,6 +6,7 @@ export const text = catalogue({
   title: ['Overview', 'አጠቃላይ እይታ'],
   volume: ['Volume', 'የክፍያ መጠን'],
   volumeOf: (days: string) => [`Paid per day, ${days}`, `በቀን የተከፈለ፣ ${days}`],
+  refunded: (amount: string) => [`${amount} of it refunded`, `ከዚህ ውስጥ ${amount} ተመላሽ ተደርጓል`],
   asTable: ['As a table', 'በሠንጠረዥ'],
   day: ['Day', 'ቀን'],
   paid: ['Paid (ETB)', 'የተከፈለ (ብር)'],

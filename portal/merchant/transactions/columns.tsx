@@ -32,6 +32,7 @@ const more = (column: Omit<TransactionColumn, 'narrow'>): TransactionColumn => (
 export const MORE_COLUMNS: Readonly<Record<string, TransactionColumn>> = {
   fee: more({ header: text.fee, align: 'end', cell: (row) => birr(row.fee) }),
   netAmount: more({ header: text.net, align: 'end', cell: (row) => birr(row.netAmount) }),
+  refundedAmount: more({ header: text.refunded, align: 'end', cell: (row) => birr(row.refundedAmount) }),
   customerName: more({ header: text.customerName, cell: (row) => row.customerName }),
   customerEmail: more({ header: text.customerEmail, cell: (row) => row.customerEmail }),
   customerPhone: more({ header: text.customerPhone, cell: (row) => row.customerPhone }),

@@ -74,6 +74,13 @@ function Sums({ filter, total, columns }: SumsProps) {
     [text.paid, birr(sums.gross)],
     [text.fee, birr(sums.fee + sums.feeTax)],
     [text.net, birr(sums.net)],
+    ...(sums.refunded > 0
+      ? ([
+          [text.refunded, birr(sums.refunded)],
+          [text.feeReturned, birr(sums.feeReturned + sums.feeTaxReturned)],
+          [text.netAfterRefunds, birr(sums.netAfterRefunds)],
+        ] as const)
+      : []),
   ] as const;
   return <Totals columns={columns} sums={rows} />;
 }

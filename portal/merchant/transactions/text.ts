@@ -47,6 +47,8 @@ export const text = catalogue({
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
   net: ['Net', 'የተጣራ'],
+  feeReturned: ['Fee returned', 'የተመለሰ የአገልግሎት ክፍያ'],
+  netAfterRefunds: ['Net after refunds', 'ከተመላሽ በኋላ የተጣራ'],
   refunded: ['Refunded', 'የተመለሰ'],
   received: ['Received', 'የተቀበሉት'],
   providerReference: ['Provider reference', 'የአቅራቢው ማጣቀሻ'],

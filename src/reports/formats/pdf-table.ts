@@ -27,6 +27,7 @@ const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Reco
 };
 /** Between two columns. */
 const GAP = 6;
+const SUMS_PER_LINE = 7;
 
 type TableColumn = { key: string; heading: string; index: number; x: number; width: number; isAmount: boolean };
 
@@ -70,14 +71,17 @@ function writeSums(page: PdfPage, { sums, columns }: Rendering): void {
     return [heading, amountText(santim)] as const;
   });
   const all = [['Rows', sums.count.toLocaleString('en')] as const, ...facts];
-  const width = (RIGHT - LEFT) / all.length;
-  page.band(36);
-  page.y += 7;
-  for (const [index, [label]] of all.entries())
-    page.write(label, LEFT + 6 + index * width, { size: 7, color: INK.quiet });
-  page.y += 12;
-  for (const [index, [, value]] of all.entries()) page.write(value, LEFT + 6 + index * width, { isBold: true });
-  page.y += 27;
+  const width = (RIGHT - LEFT) / SUMS_PER_LINE;
+  for (let start = 0; start < all.length; start += SUMS_PER_LINE) {
+    const line = [...all.slice(start, start + SUMS_PER_LINE).entries()];
+    page.band(36);
+    page.y += 7;
+    for (const [index, [label]] of line) page.write(label, LEFT + 6 + index * width, { size: 7, color: INK.quiet });
+    page.y += 12;
+    for (const [index, [, value]] of line) page.write(value, LEFT + 6 + index * width, { isBold: true });
+    page.y += 17;
+  }
+  page.y += 10;
 }
 
 function writeHeadings(page: PdfPage, table: readonly TableColumn[]): void {
