@@ -78,7 +78,7 @@ import { eventRoutes } from '../webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
 import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
-import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
+import { findPaidPayout, findWithdrawalBySecret } from '../withdrawals/queries.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
 
@@ -171,7 +171,11 @@ export function operatorRoutesOf(
     resendsPerSecond: number;
   },
 ): Route[] {
-  const deps = { ...parts, findTransactionIds: (orderNo: string) => findTransactionIds(parts.db, orderNo) };
+  const deps = {
+    ...parts,
+    findTransactionIds: (orderNo: string) => findTransactionIds(parts.db, orderNo),
+    findPaidPayout,
+  };
   const routes = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return [...routes, ...proposalRoutes({ ...deps, routes })];
 }

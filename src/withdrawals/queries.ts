@@ -14,6 +14,7 @@ import type { LimitsJson } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
+import type { PaidUnder } from '../providers/used-reference.ts';
 import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
 export type WithdrawalRow = MerchantScope & {
@@ -115,6 +116,13 @@ export async function listByRequestIds(
 export function destinationOf({ phone, bankCode, accountNumber, accountName }: WithdrawalRow): Destination {
   if (phone !== null) return { kind: 'phone', phone, accountName };
   return { kind: 'bank', bankCode: bankCode!, accountNumber: accountNumber!, accountName };
+}
+
+/** Another withdrawal that was paid under the reference, also if it was reversed. */
+export async function findPaidPayout(trx: Trx, paid: PaidUnder): Promise<{ id: string } | undefined> {
+  const sql = `SELECT id FROM withdrawal WHERE provider_reference = :providerReference AND id <> :id
+    AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED') LIMIT 1`;
+  return first(trx, sql, paid);
 }
 
 /** The payout that the ledger posts. */

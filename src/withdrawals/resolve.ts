@@ -1,12 +1,13 @@
 import type { Actor } from '../access/separation-of-duties.ts';
 import { first, rows } from '../lib/db.ts';
 import { invalid, invalidState } from '../lib/errors.ts';
-import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
+import { findPaidRefund } from '../payments/refunds/queries.ts';
 import { isLeased } from '../providers/lease.ts';
-import { isContradicted, listCases, lockWithdrawal, stateOf, updateWithdrawal } from './queries.ts';
+import { requireUnusedReference } from '../providers/used-reference.ts';
+import { findPaidPayout, isContradicted, listCases, lockWithdrawal, stateOf, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
 import { requireUninvolved } from './review.ts';
 import type { RESOLUTIONS } from './states.ts';
@@ -120,23 +121,9 @@ function ensureWaited({ row, cases, at }: Subject, { outcome }: Decision): void 
 
 /** Paid under a reference of its own, and not more than was requested or the provider has reported. */
 async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<void> {
-  const { channel, environment, amountSantim } = row;
+  const { amountSantim } = row;
   const { providerReference, paidSantim } = decision;
-  await lock(trx, 'payout_reference', `${environment} ${channel} ${providerReference}`);
-  const other = await first<{ id: string }>(
-    trx,
-    `SELECT id FROM withdrawal WHERE provider_reference = :providerReference AND id <> :id
-       AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED')
-     UNION ALL
-     SELECT id FROM refund WHERE provider_reference = :providerReference
-       AND channel = :channel AND environment = :environment AND status = 'SUCCESS' LIMIT 1`,
-    { ...row, providerReference },
-  );
-  if (other) {
-    const issue = `is that of ${other.id}: give the one of this payout`;
-    const existing = other.id.startsWith('rfd_') ? { refundId: other.id } : { withdrawalRequestId: other.id };
-    throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
-  }
+  await requireUnusedReference(trx, { ...row, providerReference }, [findPaidPayout, findPaidRefund]);
   const reported = await first<{ santim: Santim | null }>(
     trx,
     `SELECT max(CAST(detail ->> 'amountSantim' AS bigint)) AS santim FROM timeline

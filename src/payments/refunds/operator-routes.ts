@@ -13,15 +13,16 @@ import { readDayRange } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
 import { readRequestedBy } from '../../merchants/operations.ts';
+import type { FindPaidUnder } from '../../providers/used-reference.ts';
 import { listRefunds, lockRefund, readRefund } from './queries.ts';
 import { isResolvable, resolveRefund } from './resolve.ts';
 import * as schema from './schema.ts';
 import { refundWorkflowId } from './workflow.ts';
 
-type Deps = { db: Database; workflowUrl: WorkflowUrl };
+type Deps = { db: Database; workflowUrl: WorkflowUrl; findPaidPayout: FindPaidUnder };
 
 /** The refunds of all merchants, and the decision about one whose outcome is unknown. */
-export function refundOperatorRoutes({ db, workflowUrl }: Deps): Route[] {
+export function refundOperatorRoutes({ db, workflowUrl, findPaidPayout }: Deps): Route[] {
   const temporalUrlOf = (refundId: string) => workflowUrl(refundWorkflowId(refundId));
   return [
     operatorListRoute('GET /api/ops/refunds', {
@@ -47,11 +48,11 @@ export function refundOperatorRoutes({ db, workflowUrl }: Deps): Route[] {
         return { message: 'Refund retrieved', data: { ...detail, temporalUrl: temporalUrlOf(params.refundId) } };
       },
     }),
-    resolveRoute(),
+    resolveRoute({ findPaidPayout }),
   ];
 }
 
-function resolveRoute(): Route {
+function resolveRoute({ findPaidPayout }: Pick<Deps, 'findPaidPayout'>): Route {
   return operatorRoute('POST /api/ops/refunds/:refundId/resolve', {
     operationId: 'opsResolveRefund',
     cli: { name: 'refunds resolve', confirm: '/api/ops/refunds/{refundId}' },
@@ -68,7 +69,7 @@ function resolveRoute(): Route {
     run: async (context, { params: { refundId }, body: { paidAmount: paid, ...body } }) => {
       const before = await lockRefund(context.tx.trx, refundId);
       const resolution = { ...body, ...context, paidSantim: paid === undefined ? paid : toSantim(paid) };
-      const { row, isNew } = await resolveRefund(context.tx, refundId, resolution);
+      const { row, isNew } = await resolveRefund({ ...context, findPaidPayout }, refundId, resolution);
       const { outcome, providerReference } = body;
       const found = { outcome, providerReference, ...(paid !== undefined && { paid }) };
       const audit: AuditedChange = {

@@ -2,12 +2,20 @@ import { requireAnotherPerson, type Actor } from '../../access/separation-of-dut
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
 import { first, type Trx } from '../../lib/db.ts';
 import { found, invalid, invalidState } from '../../lib/errors.ts';
-import { lock } from '../../lib/lock.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
-import { isContradicted, lockRefund, paidOf, stateOf, updateRefund, type RefundRow } from './queries.ts';
+import { requireUnusedReference, type FindPaidUnder } from '../../providers/used-reference.ts';
+import {
+  findPaidRefund,
+  isContradicted,
+  lockRefund,
+  paidOf,
+  stateOf,
+  updateRefund,
+  type RefundRow,
+} from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
@@ -32,12 +40,12 @@ export function isResolvable(row: RefundRow, at: Date): boolean {
  * Resolves a refund whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that had failed and that
  * its provider reports as paid: COMPLETED takes its money from the balance again, FAILED leaves it as it is. One that was not
  * sent (CREATED), as without credentials, can only fail. An amount not paid is the merchant's again; an amount overpaid, which
- * only the provider's report can establish, is posted to suspense. A provider reference pays one refund only, and no money of
+ * only the provider's report can establish, is posted to suspense. A provider reference pays one refund or payout only, and no money of
  * one that was sent is returned within an hour. Idempotent. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE,
  * INSUFFICIENT_BALANCE.
  */
 export async function resolveRefund(
-  tx: UnitOfWork,
+  { tx, findPaidPayout }: { tx: UnitOfWork; findPaidPayout: FindPaidUnder },
   refundId: string,
   { operatorId, notices = [], at, ...resolution }: Resolution & Actor & { at: Date },
 ): Promise<{ row: RefundRow; isNew: boolean }> {
@@ -51,7 +59,7 @@ export async function resolveRefund(
   if (isRepeat) return { row, isNew: false };
   ensureResolvable(row, outcome, at);
   if (isPaid) {
-    await requireUnused(tx, row, providerReference);
+    await requireUnusedReference(tx.trx, { ...row, providerReference }, [findPaidRefund, findPaidPayout]);
     await ensurePlausible(tx.trx, row, paidSantim);
   }
   const { environment, requestedBy, confirmedBy } = row;
@@ -136,15 +144,4 @@ function ensureResolvable(row: RefundRow, outcome: Resolution['outcome'], at: Da
       `The provider may still report another outcome: FAILED is accepted from ${from.toISOString()} on.`,
     );
   }
-}
-
-async function requireUnused({ trx }: UnitOfWork, row: RefundRow, providerReference: string): Promise<void> {
-  await lock(trx, 'payout_reference', `${row.environment} ${row.channel} ${providerReference}`);
-  const sql = `SELECT id FROM refund WHERE provider_reference = :providerReference AND id <> :id
-    AND channel = :channel AND environment = :environment AND status = 'SUCCESS' LIMIT 1`;
-  const other = await first<{ id: string }>(trx, sql, { ...row, providerReference });
-  if (!other) return;
-  const issue = `is that of ${other.id}: give the one of this refund`;
-  const existing = { refundId: other.id };
-  throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
 }

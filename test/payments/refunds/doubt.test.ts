@@ -3,6 +3,10 @@ import { readTimeline } from '../../../src/lib/timeline.ts';
 import { confirmRefund, declineRefund } from '../../../src/payments/refunds/confirm.ts';
 import { isRefundConclusive } from '../../../src/payments/refunds/sync.ts';
 import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
+import { autoDecide } from '../../../src/withdrawals/review.ts';
+import { createCheckPayout } from '../../../src/withdrawals/sync.ts';
+import { withdraw } from '../../support/settlements.ts';
+import { PAID_OUT } from '../../support/withdrawals.ts';
 import { CHECK, DECLINED, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
@@ -52,6 +56,21 @@ describe('a refund whose outcome is unknown', () => {
     expect(row).toMatchObject({ status: 'SUCCESS', providerReference: 'CASE-9' });
     expect(await fixture.balance()).toEqual([134_25n, 0n]);
     expect((await fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-9' })).isNew).toBe(false);
+  });
+
+  test('operators do not resolve it as completed under the provider reference of a withdrawal', async () => {
+    const { id: withdrawalId } = await withdraw(fixture, fixture.scope, 20_00n);
+    await autoDecide(fixture, withdrawalId, fixture.clock());
+    fixture.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 20_00n, providerReference: 'PAYOUT-7' });
+    await createCheckPayout(fixture)(withdrawalId, CHECK);
+    const id = await fixture.requested({ amount: 50 });
+    await fixture.report(id, UNKNOWN);
+    fixture.pass(60_000);
+    await expect(fixture.resolve(id, { ...COMPLETED, providerReference: 'PAYOUT-7' })).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining(`is that of ${withdrawalId}`),
+      existing: { withdrawalRequestId: withdrawalId },
+    });
   });
 
   test('it is not resolved while its provider still has it, or is being queried', async () => {
