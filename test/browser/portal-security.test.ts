@@ -1,13 +1,27 @@
 import { generate } from 'otplib';
 
-import { confirmTwoFactor, PASSWORD } from '../portal/portal.ts';
-import { screenshot } from './browser.ts';
+import { addPerson, confirmTwoFactor, PASSWORD } from '../portal/portal.ts';
+import { openTab, screenshot } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('a person’s own account', () => {
   const portal = usePortal({ payments: 0 });
 
   const NEW_PASSWORD = 'seven quiet hills of the north';
+
+  test('a person signs in with e-mail, password and Enter, and gets to the page of the link', async () => {
+    const email = await addPerson(portal.db, portal.scope.merchantId, 'viewer');
+    const { page, problems, close } = await openTab(portal.browser, { origins: [portal.url] });
+    await page.goto(`${portal.url}/test/channels`);
+    await page.waitForURL(`${portal.url}/sign-in?next=%2Ftest%2Fchannels`);
+    await page.fill('[name=email]', email);
+    await page.fill('[name=password]', PASSWORD);
+    await page.press('[name=password]', 'Enter');
+    await page.waitForURL(`${portal.url}/test/channels`);
+    await page.waitForSelector('#content');
+    expect(problems).toEqual([]);
+    await close();
+  });
 
   test('two-factor authentication is turned on with a code, and a change in live asks for one', async () => {
     const tab = await portal.open('/test/security', { role: 'finance', expected: /status of 40[034]/ });

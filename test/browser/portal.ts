@@ -6,7 +6,7 @@ import type { MemberRole } from '../../src/http/people.ts';
 import { BANKS } from '../../src/lib/banks.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPortal } from '../../src/local/portal.ts';
-import { addPerson, PASSWORD, startPortalService, type PortalService } from '../portal/portal.ts';
+import { addPerson, openBrowser, startPortalService, type PortalService } from '../portal/portal.ts';
 import { buildAttempt, buildFixture, buildSession, declined, PAID, type Fixture } from '../support/build.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { inspect, launchBrowser, openTab, type Tab, type TabOptions } from './browser.ts';
@@ -26,7 +26,7 @@ export type Portal = PortalService & {
   browser: Browser;
   fixture: Fixture;
   scope: MerchantScope;
-  /** A tab in which a person, a developer unless given, has signed in, in this language, at a path of the portal. */
+  /** A tab with a new session of a person, a developer unless given, in this language, at a path of the portal. */
   open: (path: string, options?: OpenOptions) => Promise<Tab & { email: string }>;
 };
 
@@ -58,14 +58,14 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
     scope,
     open: async (path, { language = 'en', role = 'developer', ...options } = {}) => {
       const email = await emailOf(role);
+      const session = openBrowser(url);
+      await session.signIn(email);
+      const cookies = [...session.cookies].map(([name, value]) => ({ name, value, url, httpOnly: true }));
       const tab = await openTab(browser, { origins: [url], ...options });
       const { page } = tab;
+      await page.context().addCookies(cookies);
       await page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
-      await page.goto(`${url}/sign-in?${new URLSearchParams({ next: path }).toString()}`);
-      await page.fill('[name=email]', email);
-      await page.fill('[name=password]', PASSWORD);
-      await page.press('[name=password]', 'Enter');
-      await page.waitForURL(`${url}${path}`);
+      await page.goto(url + path);
       await page.waitForSelector('#content');
       return { ...tab, email };
     },
