@@ -50,16 +50,17 @@ const COLUMNS: readonly Column<Invitation>[] = [
 ];
 
 type Of = { merchantId: string } | { operatorId: string };
+type Props = { of: Of; part?: typeof Section };
 
 /** The invitations of a merchant or an operator that were not accepted, for those who may revoke them. */
-export function Invitations({ of }: { of: Of }) {
-  return useOperator().may('invitation.revoke') ? <Pending of={of} /> : null;
+export function Invitations(props: Props) {
+  return useOperator().may('invitation.revoke') ? <Pending {...props} /> : null;
 }
 
-function Pending({ of }: { of: Of }) {
+function Pending({ of, part: Part = Section }: Props) {
   const query = useRead('GET /api/ops/invitations', { query: of });
   return (
-    <Section title={text.title}>
+    <Part title={text.title}>
       <Loaded query={query} skeletonRows={1}>
         {({ data: invitations }) =>
           invitations.length === 0 ? (
@@ -69,6 +70,6 @@ function Pending({ of }: { of: Of }) {
           )
         }
       </Loaded>
-    </Section>
+    </Part>
   );
 }

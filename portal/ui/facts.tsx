@@ -1,4 +1,6 @@
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+
+import { Icon } from './icon.tsx';
 
 /** Names and their values in two columns. Rows without a value are left out. */
 export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
@@ -36,3 +38,26 @@ export const Section = partOf('gap-2');
 
 /** A framed part of a page with its heading. */
 export const Panel = partOf('card gap-3 p-4');
+
+const WIDE = '(width >= 48rem)';
+
+/** A section of a long page, which begins closed on a narrow screen. */
+export function Fold({ title, actions, children }: PartProps) {
+  const [isOpen, setOpen] = useState(() => matchMedia(WIDE).matches);
+  return (
+    <details
+      className="group border-t border-line pt-2"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary className="flex min-h-9 cursor-pointer items-center gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        <Icon name="down" className="group-open:rotate-180" />
+      </summary>
+      <div className="flex flex-col gap-2 pt-1">
+        {actions && <div>{actions}</div>}
+        {children}
+      </div>
+    </details>
+  );
+}

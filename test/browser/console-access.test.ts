@@ -1,5 +1,6 @@
 import { createKey, createOperatorKey } from '../../src/access/api-keys.ts';
 import { addOperator } from '../portal/console.ts';
+import { WIDTHS } from './browser.ts';
 import { useConsole } from './console.ts';
 import { inspectScreen } from './portal.ts';
 
@@ -49,7 +50,10 @@ describe('who has access, at the console', () => {
         },
       ),
     );
-    const { page, problems, close } = await console.open(`/test/merchants/${merchantId}`, { role: 'admin' });
+    const { page, problems, close } = await console.open(`/test/merchants/${merchantId}`, {
+      role: 'admin',
+      viewport: WIDTHS[1],
+    });
     await page.getByRole('button', { name: 'Invite to rotate: Shop' }).click();
     await page.getByLabel('Overlap in hours').fill('2');
     await page.click('dialog button:text-is("Invite to rotate")');

@@ -3,8 +3,10 @@ import type { Page } from 'playwright-core';
 import { addisDay, addDays } from '../../src/lib/dates.ts';
 import { first } from '../../src/lib/db.ts';
 import { until } from '../support/until.ts';
-import { screenshot } from './browser.ts';
+import { screenshot, WIDTHS } from './browser.ts';
 import { FAILED_ORDER, useConsole } from './console.ts';
+
+const [NARROW, WIDE] = WIDTHS;
 
 describe('the console of operators', () => {
   const console = useConsole();
@@ -100,7 +102,10 @@ describe('the console of operators', () => {
     await console.database.asOwner(`
       INSERT INTO provider_credential (id, merchant_id, channel, credentials, account, identifiers, created_by, created_at)
       VALUES ('pcr_1', '${merchantId}', 'TELEBIRR', '\\x00', '200001', '{}', 'opr_unknown', now())`);
-    const { page, problems, close } = await console.open(`/live/merchants/${merchantId}`, { role: 'admin' });
+    const { page, problems, close } = await console.open(`/live/merchants/${merchantId}`, {
+      role: 'admin',
+      viewport: WIDE,
+    });
     const set = page.locator('main li', { hasText: '200001' });
     await set.getByText('To activate').waitFor();
     await set.getByRole('button', { name: 'Activate' }).waitFor();
@@ -116,9 +121,27 @@ describe('the console of operators', () => {
     await other.close();
   });
 
+  test('the sections of a merchant begin closed on a telephone, and open on a desk', async () => {
+    const path = `/test/merchants/${console.scope.merchantId}`;
+    const { page, problems, close } = await console.open(path, { viewport: NARROW });
+    const fees = page.locator('main table[aria-label=Fees]');
+    await fees.waitFor({ state: 'attached' });
+    expect(await fees.isVisible()).toBe(false);
+    await page.click('main summary:has-text("Fees")');
+    await fees.waitFor();
+    await page.setViewportSize(WIDE);
+    await page.reload();
+    await fees.waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('a proposal and the audit log have their changes in words', async () => {
     const { merchantId } = console.scope;
-    const { page, problems, close } = await console.open(`/test/merchants/${merchantId}`, { role: 'admin' });
+    const { page, problems, close } = await console.open(`/test/merchants/${merchantId}`, {
+      role: 'admin',
+      viewport: WIDE,
+    });
     await page.getByRole('button', { name: 'Change: Payments, telebirr' }).first().click();
     await page.getByLabel('Rate in hundredths of a percent').fill('275');
     await fillReason(page, 'Agreed in the contract');
@@ -151,7 +174,7 @@ describe('the console of operators', () => {
 
   test('an address that is none is explained beside its field, as in the portal, before and after it was sent', async () => {
     const path = `/test/merchants/${console.scope.merchantId}`;
-    const { page, problems, close } = await console.open(path, { role: 'admin', expected: /400/ });
+    const { page, problems, close } = await console.open(path, { role: 'admin', viewport: WIDE, expected: /400/ });
     const refunds = page.locator('main a:text-is("Refunds")');
     expect(await refunds.getAttribute('href')).toBe(`/test/refunds?merchantId=${console.scope.merchantId}`);
     await page.click('main button:text-is("Invite an owner")');

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { environment } from '../../ui/environment.ts';
-import { Section } from '../../ui/facts.tsx';
+import { Fold } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -41,7 +41,7 @@ export function Keys({ merchantId }: { merchantId: string }) {
     },
   ];
   return (
-    <Section
+    <Fold
       title={text.keys}
       actions={
         <CommandButton
@@ -62,6 +62,6 @@ export function Keys({ merchantId }: { merchantId: string }) {
         }
       </Loaded>
       <TokenDialog token={token} onClose={() => setToken(null)} />
-    </Section>
+    </Fold>
   );
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Facts, Section } from '../../ui/facts.tsx';
+import { Facts, Fold } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr, formatBirr, formatCount } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
@@ -74,7 +74,7 @@ export function Fees(props: Props) {
     },
   ];
   return (
-    <Section title={text.fees} actions={reason && <Button whyNot={reason}>{text.change}</Button>}>
+    <Fold title={text.fees} actions={reason && <Button whyNot={reason}>{text.change}</Button>}>
       <Loaded query={query}>
         {({ data }) => (
           <List
@@ -85,7 +85,7 @@ export function Fees(props: Props) {
           />
         )}
       </Loaded>
-    </Section>
+    </Fold>
   );
 }
 
@@ -112,7 +112,7 @@ export function Limits(props: Props) {
     },
   ];
   return (
-    <Section title={text.limits} actions={reason && <Button whyNot={reason}>{text.change}</Button>}>
+    <Fold title={text.limits} actions={reason && <Button whyNot={reason}>{text.change}</Button>}>
       <Loaded query={query}>
         {({ data }) => (
           <List
@@ -123,7 +123,7 @@ export function Limits(props: Props) {
           />
         )}
       </Loaded>
-    </Section>
+    </Fold>
   );
 }
 
@@ -131,7 +131,7 @@ export function Limits(props: Props) {
 export function ReviewPolicy(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/review-policy', { params: props });
   return (
-    <Section title={text.review}>
+    <Fold title={text.review}>
       <Loaded query={query} skeletonRows={2}>
         {({ data: { own, largeAmount, twoPersonAmount, perHourMax } }) => (
           <>
@@ -154,7 +154,7 @@ export function ReviewPolicy(props: Props) {
           </>
         )}
       </Loaded>
-    </Section>
+    </Fold>
   );
 }
 
@@ -162,7 +162,7 @@ export function ReviewPolicy(props: Props) {
 export function SettlementLimit(props: Props) {
   const query = useRead('GET /api/ops/merchants/:merchantId/settlement-limit', { params: props });
   return (
-    <Section title={text.settlementLimit}>
+    <Fold title={text.settlementLimit}>
       <Loaded query={query} skeletonRows={2}>
         {({ data: { own, min, max } }) => (
           <>
@@ -184,6 +184,6 @@ export function SettlementLimit(props: Props) {
           </>
         )}
       </Loaded>
-    </Section>
+    </Fold>
   );
 }

@@ -1,4 +1,4 @@
-import { Section } from '../../ui/facts.tsx';
+import { Fold } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { ROLES } from '../../ui/role-text.ts';
@@ -21,7 +21,7 @@ export function Users({ merchantId }: { merchantId: string }) {
   const { whyNot } = useOperator();
   const query = useRead('GET /api/ops/merchants/:merchantId/users', { params: { merchantId } });
   return (
-    <Section
+    <Fold
       title={text.users}
       actions={
         <CommandButton name="merchant.invite-owner" address={`/api/ops/merchants/${merchantId}/owner-invitations`} />
@@ -36,6 +36,6 @@ export function Users({ merchantId }: { merchantId: string }) {
           )
         }
       </Loaded>
-    </Section>
+    </Fold>
   );
 }

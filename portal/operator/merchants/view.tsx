@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { Code, Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
-import { Facts, Section } from '../../ui/facts.tsx';
+import { Facts, Fold, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
 import { KYC_STATES } from '../../ui/kyc-text.ts';
@@ -68,14 +68,14 @@ function MerchantParts({ merchant }: { merchant: Detail }) {
           }}
         />
       </Section>
-      <Section title={text.channels}>
+      <Fold title={text.channels}>
         {channels.map((channel) => (
           <Channel key={channel.channel} channel={channel} merchantId={merchantId} />
         ))}
-      </Section>
+      </Fold>
       <Users merchantId={merchantId} />
       <Keys merchantId={merchantId} />
-      <Invitations of={{ merchantId }} />
+      <Invitations of={{ merchantId }} part={Fold} />
       <Fees merchantId={merchantId} />
       <Limits merchantId={merchantId} />
       <ReviewPolicy merchantId={merchantId} />
