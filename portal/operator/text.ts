@@ -1,7 +1,7 @@
 import { catalogue } from '../ui/language.ts';
+import { text as kit } from '../ui/text.ts';
 
-/** The texts of the shell, and those that many screens share. */
-export const text = catalogue({
+const own = catalogue({
   console: ['Meskot console', 'የመስኮት ኮንሶል'],
   findLabel: ['Id, order number, phone, merchant, host', 'መለያ፣ የትዕዛዝ ቁጥር፣ ስልክ፣ ነጋዴ፣ አገልጋይ'],
   keyFind: ['Find anything', 'ማንኛውንም ነገር ይፈልጉ'],
@@ -21,7 +21,6 @@ export const text = catalogue({
   reasonHelp: ['It is kept in the audit log.', 'በኦዲት መዝገብ ይቀመጣል።'],
   notAllowedNow: ['Its present state does not allow this.', 'አሁን ያለበት ሁኔታ ይህን አይፈቅድም።'],
   colon: [':', '፦'],
-  about: (label: string, name: string) => [`${label}: ${name}`, `${label}፦ ${name}`],
   done: ['Done.', 'ተከናውኗል።'],
   proposed: ['Proposed: another operator has to confirm it.', 'ሐሳቡ ቀርቧል፦ ሌላ ኦፕሬተር ማረጋገጥ አለበት።'],
   wholeRule: ['A whole number.', 'ሙሉ ቁጥር።'],
@@ -72,3 +71,6 @@ export const text = catalogue({
   ownKeys: ['Your API keys', 'የእርስዎ የAPI ቁልፎች'],
   audit: ['Audit log', 'የኦዲት መዝገብ'],
 });
+
+/** The texts of the shell, and those that many screens share. */
+export const text = { ...own, about: kit.about };

@@ -17,7 +17,7 @@ export function CopyButton({ value, name }: { value: string; name: string }) {
     <>
       <IconButton
         icon={isCopied ? 'check' : 'copy'}
-        label={`${isCopied ? text.copied : text.copy}: ${name}`}
+        label={text.about(isCopied ? text.copied : text.copy, name)}
         className="-my-2"
         onClick={() => void copy()}
       />

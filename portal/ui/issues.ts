@@ -1,5 +1,5 @@
 import type { IssueCode } from '../../src/lib/issues.ts';
-import { formatCount } from './format.ts';
+import { formatCount, formatDay } from './format.ts';
 import { catalogue } from './language.ts';
 
 type Params = Readonly<Record<string, string | number>>;
@@ -51,6 +51,23 @@ export const ISSUES: Record<IssueCode, string | ((params: Params) => string)> = 
   range_too_wide: (params: Params) => [`At most ${count(params)} days.`, `ቢበዛ ${count(params)} ቀናት።`],
   min_above_max: ['The lower amount is above the upper one.', 'ዝቅተኛው መጠን ከከፍተኛው ይበልጣል።'],
   in_the_past: ['This time is past.', 'ይህ ጊዜ አልፏል።'],
+  too_far_ahead: (params: Params) => [`At most ${count(params)} days ahead.`, `ቢበዛ ከ${count(params)} ቀናት በኋላ።`],
+  ends_before_start: ['The end is not after the beginning.', 'ማብቂያው ከመጀመሪያው በኋላ አይደለም።'],
+  overlaps: [
+    'Another one is announced for that time: cancel it first, or choose another time.',
+    'ለዚያ ጊዜ ሌላ ተነግሯል፦ መጀመሪያ ያንን ይሰርዙ፣ ወይም ሌላ ጊዜ ይምረጡ።',
+  ],
+  out_of_bounds: ({ minimum, maximum }: Params) => [
+    `From ${formatCount(Number(minimum))} to ${formatCount(Number(maximum))} birr.`,
+    `ከ${formatCount(Number(minimum))} እስከ ${formatCount(Number(maximum))} ብር።`,
+  ],
+  day_out_of_range: ({ earliest, latest }: Params) =>
+    earliest === undefined
+      ? [`A day up to ${formatDay(String(latest))}.`, `እስከ ${formatDay(String(latest))} ያለ ቀን።`]
+      : [
+          `A day from ${formatDay(String(earliest))} to ${formatDay(String(latest))}.`,
+          `ከ${formatDay(String(earliest))} እስከ ${formatDay(String(latest))} ያለ ቀን።`,
+        ],
   wrong_password: ['This is not your present password.', 'ይህ የአሁኑ የይለፍ ቃልዎ አይደለም።'],
   common_password: ['This password is too easily guessed.', 'ይህ የይለፍ ቃል በቀላሉ የሚገመት ነው።'],
   wrong_code: ['This code is wrong, or was used before.', 'ኮዱ ትክክል አይደለም፣ ወይም ከዚህ በፊት ጥቅም ላይ ውሏል።'],

@@ -61,6 +61,7 @@ export const text = catalogue({
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
+  about: (label: string, name: string) => [`${label}: ${name}`, `${label}፦ ${name}`],
   required: ['required', 'ያስፈልጋል'],
   fillIn: ['Fill this in.', 'ይህን ይሙሉ።'],
   wrongAmount: ['An amount in birr: 100 or 99.50', 'መጠን በብር፦ 100 ወይም 99.50'],

@@ -48,7 +48,8 @@ function readValidFrom(wanted: Date | undefined, now: Date): Date {
     throw invalid('validFrom', { issue: `must not be in the past, got ${wanted.toISOString()}`, code: 'in_the_past' });
   }
   if (wanted.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
-    throw invalid('validFrom', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${wanted.toISOString()}`);
+    const issue = `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${wanted.toISOString()}`;
+    throw invalid('validFrom', { issue, code: 'too_far_ahead', params: { maximum: AHEAD_DAYS_MAX } });
   }
   return wanted;
 }

@@ -1,5 +1,6 @@
 import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
+import { tooSmall } from '../lib/issues.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 
@@ -32,7 +33,7 @@ export async function setReviewPolicy(
   const { largeAmountSantim, twoPersonSantim } = policy;
   if (twoPersonSantim < largeAmountSantim) {
     const issue = `must be at least largeAmount, got ${formatBirr(twoPersonSantim)} and ${formatBirr(largeAmountSantim)}`;
-    throw invalid('twoPersonAmount', issue);
+    throw invalid('twoPersonAmount', tooSmall(issue, largeAmountSantim));
   }
   await rows(
     trx,

@@ -31,7 +31,8 @@ export async function requestRun(tx: UnitOfWork, deps: RequestRunDeps, request: 
   const { day } = request;
   const today = addisDay(deps.clock());
   if (!isDay(day) || day > today) {
-    throw invalid('day', `must be a day until today (${today}) as YYYY-MM-DD, got ${JSON.stringify(day.slice(0, 40))}`);
+    const issue = `must be a day until today (${today}) as YYYY-MM-DD, got ${JSON.stringify(day.slice(0, 40))}`;
+    throw invalid('day', { issue, code: 'day_out_of_range', params: { latest: today } });
   }
   const days = providersOf(deps.findProvider, request).map((place) => ({ ...place, day }));
   if (days.length === 0) throw invalid('channel', 'must be one that has a provider in this environment');

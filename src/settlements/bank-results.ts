@@ -88,7 +88,7 @@ function timeOfCredit({ sentAt, requestedAt }: SettlementRow, { creditedAt, at }
   const [day, from, until] = [addisDay(creditedAt), addisDay(earliest), addisDay(at)];
   if (day < from || day > until) {
     const issue = `must be a day from ${from}, when it was sent, to ${until}, today; got ${day}`;
-    throw invalid('creditedOn', issue);
+    throw invalid('creditedOn', { issue, code: 'day_out_of_range', params: { earliest: from, latest: until } });
   }
   const isDayAlone = startOfAddisDay(day).getTime() === creditedAt.getTime();
   return isDayAlone && creditedAt < earliest ? earliest : creditedAt;

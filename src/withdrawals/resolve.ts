@@ -1,6 +1,7 @@
 import type { Actor } from '../access/separation-of-duties.ts';
 import { first, rows } from '../lib/db.ts';
 import { invalid, invalidState } from '../lib/errors.ts';
+import { tooBig } from '../lib/issues.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -73,11 +74,11 @@ export async function resolveWithdrawal(
 function paidOf(row: WithdrawalRow, { outcome, paidSantim }: Pick<Resolution, 'outcome' | 'paidSantim'>): Santim {
   if (outcome === 'FAILED') {
     if (paidSantim === undefined) return 0n;
-    throw invalid('paidAmount', 'is what was paid: leave it out where nothing was');
+    throw invalid('paidAmount', { issue: 'is what was paid: leave it out where nothing was', code: 'not_allowed' });
   }
   const paid = row.paidSantim ?? row.amountSantim;
   if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) return paidSantim ?? paid;
-  throw invalid('paidAmount', `is booked, ${formatBirr(paid)} ETB: leave it out`);
+  throw invalid('paidAmount', { issue: `is booked, ${formatBirr(paid)} ETB: leave it out`, code: 'not_allowed' });
 }
 
 /** A payout that its provider has called pending for this long is treated as unknown. */
@@ -133,7 +134,7 @@ async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision
   const reportedSantim = reported?.santim ?? 0n;
   const most = reportedSantim > amountSantim ? reportedSantim : amountSantim;
   const issue = `must be at most ${formatBirr(most)} ETB, the amount requested or reported by the provider`;
-  if (paidSantim > most) throw invalid('paidAmount', issue);
+  if (paidSantim > most) throw invalid('paidAmount', tooBig(issue, most));
 }
 
 /** The operators who have given the same resolution of this version of the withdrawal. */

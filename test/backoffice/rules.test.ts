@@ -119,15 +119,21 @@ describe('limits', () => {
   });
 
   test.each([
-    ['above what the channel takes', { ...LIMIT, max: 80_000, daily: 90_000 }, /max must be from 1.00 to 75000.00 ETB/],
-    ['with a day below one payout', { ...LIMIT, daily: 100 }, /daily must be at least max/],
-    ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/],
-    ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/],
-    ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/],
-  ])('limits %s are rejected', async (_, rule, type) => {
+    [
+      'above what the channel takes',
+      { ...LIMIT, max: 80_000, daily: 90_000 },
+      /max must be from 1.00 to 75000.00 ETB/,
+      'out_of_bounds',
+    ],
+    ['with a day below one payout', { ...LIMIT, daily: 100 }, /daily must be at least max/, 'too_small'],
+    ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/, 'min_above_max'],
+    ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/, 'not_allowed'],
+    ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/, 'not_an_amount'],
+  ])('limits %s are rejected', async (...[, rule, type, code]) => {
     const answer = await changeLimits([rule]);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(type);
+    expect(answer.body.error.details[0]?.code).toBe(code);
     expect(await backOffice.audited(scope.merchantId)).toEqual([]);
   });
 });

@@ -117,6 +117,8 @@ const NAMES = new RegExp(
   ].join('|'),
   'g',
 );
+/** Amharic has a colon of its own, ፦. */
+const FOREIGN_COLON = /[\u1200-\u139F]:(?: |$)|: [\u1200-\u139F]/;
 /** Three English words in a row: other names and codes are shorter. */
 const SENTENCE = /[A-Za-z]{2,}(?:[,;:]? [A-Za-z]{2,}){2,}/;
 /** All that is in sight, but for code and what is marked as English. */
@@ -137,9 +139,10 @@ async function untranslated(page: Page): Promise<string[]> {
     (one) => one.ariaLabel ?? one.placeholder ?? one.innerText ?? '')`;
   const labels = (await page.evaluate<string[]>(read)).map((label) => label.trim());
   const isForeign = (label: string): boolean =>
-    /[A-Za-z]{2}/.test(label.replaceAll(NAMES, '')) &&
-    !/[\u1200-\u139F]/.test(label) &&
-    !SAME_IN_EVERY_LANGUAGE.test(label);
+    FOREIGN_COLON.test(label) ||
+    (/[A-Za-z]{2}/.test(label.replaceAll(NAMES, '')) &&
+      !/[\u1200-\u139F]/.test(label) &&
+      !SAME_IN_EVERY_LANGUAGE.test(label));
   const isSentence = (text: string): boolean => SENTENCE.test(text.replaceAll(NAMES, ''));
   const sentences = (await page.evaluate<string[]>(READ_TEXTS)).filter(isSentence);
   return [...new Set([...labels.filter(isForeign), ...sentences])];

@@ -15,6 +15,8 @@ const PARAMS = {
   allowed: 'TELEBIRR, AWASH',
   reason: 'DISABLED',
   expected: 'int',
+  earliest: '2026-11-01',
+  latest: '2026-11-28',
 };
 
 type Issues = { meaningOf: (issue: object) => { text: string; isComplete: boolean } };

@@ -1,5 +1,6 @@
 import { birr, dayText, formatBirr, formatCount, formatDay } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
+import { text as kit } from '../../ui/text.ts';
 import type { PaymentSeries } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -62,7 +63,7 @@ export function Bars({ series, label }: { series: Interval[]; label: string }) {
                 height={height}
                 fill="currentColor"
               >
-                <title>{`${formatDay(startDate)}: ${birr(total.gross)}`}</title>
+                <title>{kit.about(formatDay(startDate), birr(total.gross))}</title>
               </rect>
             );
           })}

@@ -4,6 +4,7 @@ import { Failed } from '../../ui/feedback.tsx';
 import { Check, SelectField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
 import { pickerCalendar } from '../../ui/format.ts';
+import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { useChange, useRead, type ReportSchedule } from '../routes.ts';
@@ -45,7 +46,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: ReportSchedule;
   };
   return (
     <FormDialog
-      title={schedule ? `${text.changeSchedule}: ${text[kind]}` : text.newSchedule}
+      title={schedule ? kit.about(text.changeSchedule, text[kind]) : text.newSchedule}
       action={schedule ? text.saveSchedule : text.createSchedule}
       change={schedule ? change : create}
       isDisabled={recipients.length === 0}

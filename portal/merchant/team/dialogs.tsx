@@ -25,7 +25,7 @@ const GIVEN = Object.keys(ROLE_HELP) as Role[];
 function RoleChoice({ value, onChange }: { value: Role; onChange: (role: Role) => void }) {
   const { may } = useMember();
   const roles = GIVEN.filter((role) => role !== 'owner' || may('owners:write'));
-  const options = roles.map((role) => [role, `${ROLES[role]}: ${ROLE_HELP[role]}`] as const);
+  const options = roles.map((role) => [role, kit.about(ROLES[role], ROLE_HELP[role])] as const);
   return <Choice label={text.role} options={options} value={value} onChange={onChange} />;
 }
 

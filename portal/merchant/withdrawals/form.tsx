@@ -149,7 +149,7 @@ type PayOut = { min: number; max: number; remainingToday: number | null };
 
 /** What the amount may be, before anything is typed. */
 function LimitLine({ limits: { min, max, remainingToday } }: { limits: PayOut }) {
-  const left = remainingToday !== null && `${text.leftToday}: ${birr(remainingToday)}`;
+  const left = remainingToday !== null && kit.about(text.leftToday, birr(remainingToday));
   return <p className="text-quiet">{[`${birr(min)} – ${birr(max)}`, left].filter(Boolean).join(' · ')}</p>;
 }
 

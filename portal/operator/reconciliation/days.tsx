@@ -16,6 +16,7 @@ import { WrongDays } from '../../ui/wrong-days.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { Actions } from '../parts.tsx';
 import { useRead, type ReconciledDay } from '../routes.ts';
+import { text as shared } from '../text.ts';
 import { RESULTS, text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [{ kind: 'days', preset: text.lastWeek }];
@@ -103,7 +104,7 @@ function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TablePr
   return (
     <button
       type="button"
-      aria-label={`${formatDay(day)}, ${CHANNEL_NAMES[channel]}: ${RESULTS[status]}`}
+      aria-label={shared.about(`${formatDay(day)}, ${CHANNEL_NAMES[channel]}`, RESULTS[status])}
       className="inline-flex items-center gap-1.5 rounded-md px-1 py-0.5 hover:bg-sunken"
       onClick={() => onOpen(idOf(of))}
     >

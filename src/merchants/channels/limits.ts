@@ -1,7 +1,7 @@
 import { first, type Trx } from '../../lib/db.ts';
 import { invalid, type AppError } from '../../lib/errors.ts';
 import { tooBig, tooSmall } from '../../lib/issues.ts';
-import { formatBirr, type Santim } from '../../lib/money.ts';
+import { formatBirr, toBirr, type Santim } from '../../lib/money.ts';
 import { addRule } from '../effective-rules.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
@@ -41,21 +41,32 @@ function rejectUnusable(
   { channel, direction, minSantim, maxSantim, dailySantim }: NewLimitRule,
   platform: AmountLimits,
 ) {
-  const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
+  const outOfBounds = (field: string, amountSantim: Santim): AppError => {
+    const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
+    const issue = `must be from ${bounds}, what ${channel} takes, got ${formatBirr(amountSantim)}`;
+    const params = { minimum: toBirr(platform.minSantim), maximum: toBirr(platform.maxSantim) };
+    return invalid(field, { issue, code: 'out_of_bounds', params });
+  };
   if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
-    throw invalid('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
+    throw outOfBounds('min', minSantim);
   }
   if (maxSantim < minSantim) {
     const issue = `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
     throw invalid('max', { issue, code: 'min_above_max' });
   }
   if (maxSantim > platform.maxSantim) {
-    throw invalid('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
+    throw outOfBounds('max', maxSantim);
   }
   if (dailySantim === null) return;
-  if (direction === 'PAY_IN') throw invalid('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
+  if (direction === 'PAY_IN') {
+    throw invalid('daily', {
+      issue: 'must be left out for PAY_IN: only payouts have a daily limit',
+      code: 'not_allowed',
+    });
+  }
   if (dailySantim < maxSantim) {
-    throw invalid('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
+    const issue = `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`;
+    throw invalid('daily', tooSmall(issue, maxSantim));
   }
 }
 

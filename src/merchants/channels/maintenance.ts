@@ -73,15 +73,16 @@ function ensureTimes({ startsAt, endsAt }: { startsAt: Date; endsAt: Date }, now
     throw invalid('startsAt', { issue, code: 'in_the_past' });
   }
   if (startsAt.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
-    throw invalid('startsAt', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${startsAt.toISOString()}`);
+    const issue = `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${startsAt.toISOString()}`;
+    throw invalid('startsAt', { issue, code: 'too_far_ahead', params: { maximum: AHEAD_DAYS_MAX } });
   }
   if (endsAt <= startsAt) {
     const issue = `must be after the start, ${startsAt.toISOString()}, got ${endsAt.toISOString()}`;
-    throw invalid('endsAt', issue);
+    throw invalid('endsAt', { issue, code: 'ends_before_start' });
   }
   if (endsAt.getTime() - startsAt.getTime() > DAYS_MAX * DAY_MS) {
     const issue = `must be at most ${DAYS_MAX} days after the start, ${startsAt.toISOString()}, got ${endsAt.toISOString()}`;
-    throw invalid('endsAt', issue);
+    throw invalid('endsAt', { issue, code: 'range_too_wide', params: { maximum: DAYS_MAX } });
   }
 }
 
@@ -89,7 +90,7 @@ function overlapError(channel: Channel, other: { id: string; startsAt: Date; end
   const span = `${other.startsAt.toISOString()} to ${other.endsAt.toISOString()}`;
   const issue = `overlaps the maintenance ${other.id} of ${channel}, ${span}: cancel that one first, or choose another time`;
   return new AppError('DUPLICATE_REFERENCE', `The window ${issue}`, {
-    details: [{ field: 'startsAt', issue }],
+    details: [{ field: 'startsAt', issue, code: 'overlaps' }],
     existing: { maintenanceId: other.id },
   });
 }

@@ -161,28 +161,31 @@ test('the next window is announced, the one that is open before it', async () =>
 describe('a maintenance window', () => {
   const soon = inHours(2);
   test.each([
-    ['that starts in the past', { startsAt: inHours(-1) }, 'startsAt must not be in the past'],
+    ['that starts in the past', { startsAt: inHours(-1) }, 'startsAt must not be in the past', 'in_the_past'],
     [
       'over a year ahead',
       { startsAt: inHours(24 * 367), endsAt: inHours(24 * 368) },
       'startsAt must be at most 366 days ahead',
+      'too_far_ahead',
     ],
-    ['without length', { startsAt: soon, endsAt: soon }, 'endsAt must be after the start'],
-    ['that ends in the past', { endsAt: inHours(-1) }, 'endsAt must be after the start'],
+    ['without length', { startsAt: soon, endsAt: soon }, 'endsAt must be after the start', 'ends_before_start'],
+    ['that ends in the past', { endsAt: inHours(-1) }, 'endsAt must be after the start', 'ends_before_start'],
     [
       'of over 30 days',
       { startsAt: inHours(1), endsAt: inHours(24 * 30 + 2) },
       'endsAt must be at most 30 days after the start',
+      'range_too_wide',
     ],
-    ['with a word for its end', { endsAt: 'tomorrow' }, 'endsAt must be a valid datetime'],
-    ['with a reason of 201 characters', { reason: 'x'.repeat(201) }, 'reason'],
-  ])('%s is rejected', async (_, body, message) => {
+    ['with a word for its end', { endsAt: 'tomorrow' }, 'endsAt must be a valid datetime', 'wrong_format'],
+    ['with a reason of 201 characters', { reason: 'x'.repeat(201) }, 'reason', 'too_long'],
+  ])('%s is rejected', async (...[, body, message, code]) => {
     const { status, body: answer } = await plan(body);
     expect([status, answer.error.code, answer.message]).toEqual([
       400,
       'VALIDATION_ERROR',
       expect.stringContaining(message),
     ]);
+    expect(answer.error.details).toMatchObject([{ code }]);
   });
 
   test('that overlaps another of the channel is rejected, however many are planned at once; one that follows is not', async () => {
@@ -192,7 +195,11 @@ describe('a maintenance window', () => {
     expect([planned?.status, others.map(({ status }) => status)]).toEqual([201, [409, 409, 409]]);
     const { maintenanceId } = planned?.body.data ?? {};
     const refused = await plan({ startsAt: inHours(11), endsAt: inHours(13) }, 'AWASH');
-    expect(refused.body.error).toMatchObject({ code: 'DUPLICATE_REFERENCE', existing: { maintenanceId } });
+    expect(refused.body.error).toMatchObject({
+      code: 'DUPLICATE_REFERENCE',
+      details: [{ field: 'startsAt', code: 'overlaps' }],
+      existing: { maintenanceId },
+    });
     expect((await plan({ startsAt: span.endsAt, endsAt: inHours(13) }, 'AWASH')).status).toBe(201);
     expect((await plan({ ...span, environment: 'live' }, 'AWASH')).status).toBe(201);
     await cancel(maintenanceId);
