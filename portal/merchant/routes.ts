@@ -77,6 +77,7 @@ export type Routes = {
   'POST /api/checkout/sandbox/txns/:transactionId/decision': TransactionRow;
   'POST /api/checkout/txns/:transactionId/refunds': RefundRow;
   'GET /api/checkout/refunds': RefundRow[];
+  'GET /api/portal/own-requests': z.output<typeof portal.OwnRequests>;
   'GET /api/checkout/refunds/:refundId': RefundRow;
   'POST /api/portal/refunds/:refundId/confirm': RefundRow;
   'POST /api/portal/refunds/:refundId/decline': RefundRow;

@@ -76,8 +76,8 @@ const LIVE: Live = {
   address: '/api/portal/stream',
   headers,
   paths: {
-    transaction: ['/api/checkout/txns'],
-    withdrawal: ['/api/checkout/withdrawal'],
+    transaction: ['/api/checkout/txns', '/api/checkout/refunds', '/api/portal/own-requests'],
+    withdrawal: ['/api/checkout/withdrawal', '/api/portal/own-requests'],
     settlement: ['/api/checkout/settlement'],
     event: ['/api/checkout/webhooks/events'],
   },

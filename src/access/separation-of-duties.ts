@@ -22,22 +22,32 @@ type Check = {
  */
 const PREPARED = `
   WITH people AS (SELECT id, email FROM user_account UNION ALL SELECT id, email FROM operator)
-  SELECT k.id IS NOT NULL AS is_key, person.id AS person_id, EXISTS (
+  SELECT prepared.id AS prepared_by, k.id IS NOT NULL AS is_key, person.id AS person_id, EXISTS (
     SELECT FROM membership m JOIN operator o ON o.id = m.invited_by WHERE m.user_id = person.id AND o.id = :deciderId
   ) AS is_invited, EXISTS (
     SELECT FROM people a JOIN people b ON lower(a.email) = lower(b.email) WHERE a.id = person.id AND b.id = :deciderId
   ) AS is_same
-  FROM (SELECT CAST(:preparedBy AS text) AS id) prepared
+  FROM unnest(CAST(:preparedBy AS text[])) AS prepared (id)
   LEFT JOIN api_key k ON k.id = prepared.id
   CROSS JOIN LATERAL (SELECT CASE WHEN k.id IS NULL THEN prepared.id ELSE k.created_by END AS id) person`;
 
-type Prepared = { isKey: boolean; personId: string | null; isInvited: boolean; isSame: boolean };
+type Prepared = {
+  preparedBy: string;
+  isKey: boolean;
+  personId: string | null;
+  isInvited: boolean;
+  isSame: boolean;
+};
 
-/** Who prepared something, if that is who decides about it now, or was invited by them; else null. */
-async function samePerson(db: Queryable, deciderId: string, preparedBy: string): Promise<Prepared | null> {
-  const [prepared] = await rows<Prepared>(db, PREPARED, { preparedBy, deciderId });
-  const isOwn = prepared && (prepared.personId === deciderId || prepared.isSame || prepared.isInvited);
-  return isOwn ? prepared : null;
+/** Of those who prepared something, who decides about it now, or was invited by them. */
+async function samePeople(db: Queryable, deciderId: string, preparedBy: readonly string[]): Promise<Prepared[]> {
+  const all = await rows<Prepared>(db, PREPARED, { preparedBy, deciderId });
+  return all.filter(({ personId, isSame, isInvited }) => personId === deciderId || isSame || isInvited);
+}
+
+/** Of these requesters (key_… or usr_…), those that count as this user of the merchant, who confirms none of their requests in live. */
+export async function listOwn(db: Queryable, userId: string, requestedBy: readonly string[]): Promise<string[]> {
+  return (await samePeople(db, userId, requestedBy)).map(({ preparedBy }) => preparedBy);
 }
 
 /**
@@ -49,7 +59,7 @@ export async function requireAnotherMember(
   { userId, notices }: { userId: string; notices: string[] },
   { environment, requestedBy, what }: { environment: Environment; requestedBy: string; what: 'withdrawal' | 'refund' },
 ): Promise<void> {
-  const prepared = await samePerson(db, userId, requestedBy);
+  const [prepared] = await samePeople(db, userId, [requestedBy]);
   if (!prepared) return;
   if (environment === 'sandbox') notices.push('In live another person has to confirm it.');
   else {
@@ -69,7 +79,7 @@ export async function requireAnotherPerson(
   { environment, what, preparedBy, done = 'requested', verb = 'approve' }: Check,
 ): Promise<void> {
   if (preparedBy === null) return;
-  const prepared = await samePerson(db, operatorId, preparedBy);
+  const [prepared] = await samePeople(db, operatorId, [preparedBy]);
   if (!prepared) return;
   const another = `another operator has to ${verb} it`;
   if (environment === 'sandbox') {

@@ -1,12 +1,14 @@
+import { listOwn } from '../access/separation-of-duties.ts';
 import { changedFields } from '../http/audit.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
+import { listAwaiting as listAwaitingRefunds } from '../payments/refunds/queries.ts';
 import { confirmWithdrawal, declineWithdrawal } from '../withdrawals/confirm.ts';
 import { presentWithdrawal } from '../withdrawals/present.ts';
-import type { WithdrawalRow } from '../withdrawals/queries.ts';
+import { listAwaiting, type WithdrawalRow } from '../withdrawals/queries.ts';
 import { Withdrawal, WithdrawalParams } from '../withdrawals/schema.ts';
 import * as schema from './schema.ts';
 
@@ -16,7 +18,35 @@ const DECIDE = { tag: 'Portal', auth: { by: 'member', permission: 'withdrawals:w
 
 /** The withdrawals that need a second person of the merchant, and from which amount on they do. */
 export function secondPersonRoutes(deps: Deps): Route[] {
-  return [...policyRoutes(deps), ...decisionRoutes()];
+  return [...policyRoutes(deps), ownRequestsRoute(deps), ...decisionRoutes()];
+}
+
+const OWN_MAX = 1_000;
+
+function ownRequestsRoute({ db }: Deps): Route {
+  return readRoute('GET /api/portal/own-requests', {
+    tag: 'Portal',
+    // Who requests or confirms withdrawals may not read refunds, and the reverse; the ids are of the person's own.
+    auth: { by: 'member', permission: 'transactions:read' },
+    operationId: 'listOwnRequests',
+    summary:
+      'Which waiting withdrawals and refunds you cannot confirm, because you, or a key that you created, has requested them',
+    description: `None in the sandbox, where one person may do both. At most ${OWN_MAX} of each.`,
+    responses: { 200: schema.OwnRequests },
+    handle: async ({ caller }) => {
+      const message = 'Own requests retrieved';
+      if (caller.environment === 'sandbox') return { message, data: { ids: [] } };
+      const [withdrawals, refunds] = await Promise.all([
+        listAwaiting(db, caller, OWN_MAX),
+        listAwaitingRefunds(db, caller, OWN_MAX),
+      ]);
+      const waiting = [...withdrawals, ...refunds];
+      const requesters = [...new Set(waiting.map(({ requestedBy }) => requestedBy))];
+      const own = new Set(await listOwn(db, caller.userId, requesters));
+      const ids = waiting.filter(({ requestedBy }) => own.has(requestedBy)).map(({ id }) => id);
+      return { message, data: { ids } };
+    },
+  });
 }
 
 function policyRoutes({ db }: Deps): Route[] {

@@ -79,6 +79,13 @@ export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Prom
   return first<WithdrawalRow>(trx, sql, { but });
 }
 
+/** Who has requested the merchant's withdrawals that wait for a second person, the newest first. */
+export async function listAwaiting(db: Queryable, scope: MerchantScope, limit: number) {
+  const sql = `SELECT id, requested_by FROM withdrawal WHERE merchant_id = :merchantId AND environment = :environment
+    AND stage = 'AWAITING_CONFIRMATION' ORDER BY requested_at DESC, id DESC LIMIT :limit`;
+  return rows<Pick<WithdrawalRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
+}
+
 /** Changes columns of a locked withdrawal. */
 export async function updateWithdrawal(
   { trx }: UnitOfWork,

@@ -1,10 +1,15 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
+import { createRefund } from '../../src/payments/refunds/create.ts';
 import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { DECLINED, returned } from '../payments/refunds/fixture.ts';
+import { confirmTwoFactor } from '../portal/portal.ts';
+import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { buildLive } from '../support/withdrawals.ts';
 import { WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
@@ -158,4 +163,40 @@ test('from the set amount on another person confirms a refund; who may not refun
   expect(await button.isDisabled()).toBe(true);
   expect([admin, owner, developer].flatMap(({ problems }) => problems)).toEqual([]);
   for (const { close } of [admin, owner, developer]) await close();
+}, 90_000);
+
+test('in live who has requested a refund or a withdrawal reads why another person has to confirm it', async () => {
+  await portal.db.transaction((trx) => setSecondPersonFrom(trx, portal.scope.merchantId, 50_00n));
+  const live = await buildLive(portal.db, portal.scope);
+  const { fixture } = portal;
+  const { sessionId, transactionId } = await buildSession(fixture, live, { amountSantim: 500_00n });
+  const attemptId = await buildAttempt(fixture, { ...live, sessionId });
+  fixture.provider.returns({ ...PAID, amountSantim: 500_00n });
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  const owner = await portal.open('/test/overview', { role: 'owner' });
+  await confirmTwoFactor(portal.db, owner.email);
+  const { id: requestedBy } = await portal.db.knex()('user_account').where({ email: owner.email }).first('id');
+  const wanted = { transactionId, reference: 'LIVE-1', amountSantim: 60_00n, returnFee: false, requestedBy };
+  await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, live, wanted));
+  const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;
+  const payout = { requestId: 'LIVE-2', amountSantim: 100_00n, channel: 'TELEBIRR', destination, requestedBy } as const;
+  const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ ...fixture, tx }, live, payout));
+
+  const shown = [
+    [`transactions/${transactionId}`, 'Confirm the refund'],
+    [`withdrawals?open=${row.id}`, 'Confirm the withdrawal'],
+  ] as const;
+  for (const [path, label] of shown) {
+    await owner.page.goto(`${portal.url}/live/${path}`);
+    const button = owner.page.locator(`button:text-is("${label}")`);
+    await owner.page
+      .getByText('You have requested it: another person has to confirm it.')
+      .first()
+      .waitFor({ state: 'attached' });
+    expect(await button.isDisabled()).toBe(true);
+    expect(await inspectScreen(owner, `own-${path.slice(0, 8)}`)).toEqual([]);
+  }
+  expect(owner.problems).toEqual([]);
+  await owner.close();
+  await expectLedgerHolds(portal.db);
 }, 90_000);

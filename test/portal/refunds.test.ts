@@ -84,6 +84,9 @@ test('from the amount of the policy on another person confirms it; the requester
   const refundId = await requestLive();
   const own = await confirm(owner, refundId);
   expect([own.status, own.body.message]).toEqual([409, expect.stringContaining('This refund was requested by you')]);
+  const ownOf = async (person: Browser) =>
+    (await person.send('GET', '/api/portal/own-requests', { environment: 'live' })).body.data.ids;
+  expect([await ownOf(owner), await ownOf(admin)]).toEqual([[refundId], []]);
   expect((await confirm(await signedIn('finance'), refundId)).status).toBe(403);
   const confirmed = await confirm(admin, refundId);
   expect(confirmed.body).toMatchObject({ statusCode: 200, data: { stage: 'CREATED' } });

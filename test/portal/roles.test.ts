@@ -68,6 +68,7 @@ const MAY: Readonly<Record<string, string>> = {
   listKeys: 'owner admin developer',
   listLimits: 'owner admin finance viewer',
   listMerchantAudit: 'all',
+  listOwnRequests: 'all',
   listRefunds: 'all',
   listReportRecipients: 'owner admin finance developer support',
   listReports: 'all',

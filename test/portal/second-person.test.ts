@@ -77,6 +77,9 @@ const decide = (person: Person, id: string, { verb = 'confirm', environment = 'l
     ...(verb === 'decline' && { body: { reason: 'Not ordered' } }),
   });
 
+const ownOf = async (person: Person, environment: 'sandbox' | 'live' = 'live') =>
+  (await person.send('GET', '/api/portal/own-requests', { environment })).body.data.ids;
+
 const audited = (resourceId: string) =>
   rows<{ action: string; actor: string }>(
     portal.db,
@@ -93,6 +96,7 @@ test('without the setting, and below its amount, no withdrawal waits for a secon
     stage: 'AWAITING_CONFIRMATION',
     pendingReason: expect.stringContaining('Another person'),
   });
+  expect(await ownOf(finance, 'sandbox')).toEqual([]);
   const quote = (amount: number) =>
     finance.send('GET', `/api/checkout/withdrawal/quote?channel=TELEBIRR&amount=${amount}`);
   expect((await quote(100)).body.data.needsSecondPerson).toBe(true);
@@ -130,6 +134,7 @@ test('another person confirms a withdrawal, which then goes to its review; the r
   await setPolicy(100);
   const id = await requestLive(finance.userId);
   const refused = await decide(finance, id);
+  expect([await ownOf(finance), await ownOf(owner)]).toEqual([[id], []]);
   expect(refused.body.error.code).toBe('INVALID_STATE');
   expect(refused.body.message).toContain('requested by you: another person has to confirm it');
   const confirmed = await decide(owner, id);
@@ -142,6 +147,7 @@ test('another person confirms a withdrawal, which then goes to its review; the r
     'review.started',
   ]);
   expect(await audited(id)).toEqual([{ action: 'withdrawal.confirm', actor: owner.userId }]);
+  expect(await ownOf(finance)).toEqual([]);
   expect((await decide(owner, id)).body.error.code).toBe('INVALID_STATE');
 });
 
@@ -154,6 +160,7 @@ test('a key counts as the person who created it, and an e-mail address as one pe
   };
   const byOwnKey = await requestLive(await keyOf(finance.userId));
   const refused = await decide(finance, byOwnKey);
+  expect([await ownOf(finance), await ownOf(owner)]).toEqual([[byOwnKey], []]);
   expect(refused.body.message).toMatch(/requested with the key key_\w+, which you created/);
   expect((await decide(owner, byOwnKey)).status).toBe(200);
   // The same person invited the merchant to the key, as an operator.
@@ -161,6 +168,7 @@ test('a key counts as the person who created it, and an e-mail address as one pe
     createOperator(trx, { name: 'Sara', email: finance.email.toUpperCase(), role: 'admin' }),
   );
   const byInvitation = await requestLive(await keyOf(operatorId));
+  expect(await ownOf(finance)).toEqual([byInvitation]);
   expect((await decide(finance, byInvitation)).body.error.code).toBe('INVALID_STATE');
   expect((await decide(owner, byInvitation)).status).toBe(200);
 });

@@ -228,6 +228,7 @@ function Decision({ refund, orderNo }: { refund: RefundRow; orderNo: string }) {
       <SecondPerson
         text={text}
         permission="refunds:write"
+        id={refundId}
         params={{ refundId }}
         confirm={confirm}
         decline={decline}

@@ -10,17 +10,20 @@ import { destinationText } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
 import { call, type WithdrawalRow } from '../routes.ts';
+import { useOwnRequests } from '../second-person.tsx';
 import { useRun } from './run.ts';
 import { text } from './text.ts';
 
 const confirm = ({ withdrawalRequestId: withdrawalId }: WithdrawalRow, idempotencyKey: string) =>
   call('POST /api/portal/withdrawals/:withdrawalId/confirm', { params: { withdrawalId }, body: {}, idempotencyKey });
 
-/** Confirms those of the listed withdrawals that wait for a second person, where there are several. */
+/** Confirms those of the listed withdrawals that wait for a second person and that this one has not requested, where there are several. */
 export function ConfirmAll({ rows }: { rows: readonly WithdrawalRow[] }) {
   const { whyNot } = useMember();
   const [chosen, setChosen] = useState<readonly WithdrawalRow[] | null>(null);
-  const waiting = rows.filter(({ stage }) => stage === 'AWAITING_CONFIRMATION');
+  const awaiting = rows.filter(({ stage }) => stage === 'AWAITING_CONFIRMATION');
+  const own = useOwnRequests(awaiting.length > 0);
+  const waiting = awaiting.filter(({ withdrawalRequestId }) => !own.includes(withdrawalRequestId));
   return (
     <>
       {waiting.length > 1 && (

@@ -78,6 +78,7 @@ export function Decision({ withdrawal }: { withdrawal: WithdrawalRow }) {
     <SecondPerson
       text={text}
       permission="withdrawals:write"
+      id={withdrawalId}
       params={{ withdrawalId }}
       confirm={confirm}
       decline={decline}

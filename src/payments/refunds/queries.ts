@@ -92,6 +92,13 @@ export async function listRefundsOf(db: Queryable, transactionId: string): Promi
   });
 }
 
+/** Who has requested the merchant's refunds that wait for a second person, the newest first. */
+export async function listAwaiting(db: Queryable, scope: MerchantScope, limit: number) {
+  const sql = `SELECT id, requested_by FROM refund WHERE merchant_id = :merchantId AND environment = :environment
+    AND status = 'PENDING' AND stage = 'AWAITING_CONFIRMATION' ORDER BY id DESC LIMIT :limit`;
+  return rows<Pick<RefundRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
+}
+
 /** null and undefined do not narrow. */
 export type RefundFilter = {
   merchantId?: string | undefined;
