@@ -137,6 +137,39 @@ test('sent again after a lost answer, it is the same refund, and says so', async
   await close();
 }, 90_000);
 
+test('sent again after a lost request and a reload, a refund has the same reference', async () => {
+  const id = await transactionOf('ORDER-6');
+  const tab = await portal.open(`/test/transactions/${id}`, { role: 'admin', expected: /ERR_FAILED/ });
+  const { page, problems, close } = tab;
+  const dialog = page.locator('dialog').last();
+  const references: string[] = [];
+  let isCut = true;
+  await page.route(/\/refunds$/, async (route) => {
+    references.push(route.request().postDataJSON().reference);
+    return isCut ? route.abort() : route.continue();
+  });
+  await page.click('button:text-is("Refund")');
+  await dialog.getByLabel('Amount').fill('40');
+  await dialog.locator('button:text-is("Refund")').click();
+  await dialog.locator('[role=alert]').first().waitFor({ timeout: 30_000 });
+  isCut = false;
+  await page.reload();
+  await page.click('button:text-is("Refund")');
+  expect(await dialog.getByLabel('Amount').inputValue()).toBe('40');
+  await dialog.locator('button:text-is("Refund")').click();
+  await page.locator('li', { hasText: '40.00 ETB' }).getByText('About to be sent').waitFor();
+  expect(new Set(references).size).toBe(1);
+  // After its answer a further one has another reference.
+  await page.reload();
+  await page.click('button:text-is("Refund")');
+  expect(await dialog.getByLabel('Amount').inputValue()).not.toBe('40');
+  await dialog.locator('button:text-is("Refund")').click();
+  await page.waitForSelector('button[type=submit]:text-is("Refund")', { state: 'detached' });
+  expect(new Set(references).size).toBe(2);
+  expect(problems).toEqual([]);
+  await close();
+}, 90_000);
+
 test('from the set amount on another person confirms a refund; who may not refund reads why', async () => {
   await portal.db.transaction((trx) => setSecondPersonFrom(trx, portal.scope.merchantId, 50_00n));
   const transactionId = await transactionOf('ORDER-3');

@@ -7,6 +7,7 @@ import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
@@ -51,10 +52,25 @@ const newWish = (): Wish => ({
   isSent: false,
 });
 
+/** What is wished of a payment. Once it is sent this tab keeps it until an answer came, also when the page is loaded again. */
+function useWish(transactionId: string) {
+  const storedAs = `meskot.refund.${environment}.${transactionId}`;
+  const [wish, setWish] = useState<Wish>(() => ({
+    ...newWish(),
+    ...JSON.parse(sessionStorage.getItem(storedAs) ?? '{}'),
+  }));
+  const change = (next: Wish): void => {
+    setWish(next);
+    if (next.isSent) sessionStorage.setItem(storedAs, JSON.stringify(next));
+    else sessionStorage.removeItem(storedAs);
+  };
+  return [wish, change] as const;
+}
+
 /** The button that asks for a refund. What is wished outlasts its window: sent again after a lost answer, it is the same refund. */
 export function RefundButton({ transaction }: Props) {
   const barrier = useBarrier(transaction);
-  const [wish, setWish] = useState(newWish);
+  const [wish, setWish] = useWish(transaction.transactionId);
   return (
     <DialogButton label={text.refund} whyNot={barrier}>
       {(close) => {
