@@ -114,6 +114,10 @@ describe("an operator's morning by keyboard alone", () => {
     await keyboard.type('Harar Roasters');
     await keyboard.press('Enter');
     await page.waitForSelector('h1:text-is("Merchant: Harar Roasters")');
+    // On a narrow screen the sections of a merchant are closed at first.
+    await page.waitForSelector('main summary:has-text("Users of the portal")');
+    await tabTo(page, 'Users of the portal');
+    await keyboard.press('Enter');
     await page.waitForSelector('main button:text-is("Invite an owner")');
     await tabTo(page, 'Invite an owner');
     await keyboard.press('Enter');
@@ -121,6 +125,9 @@ describe("an operator's morning by keyboard alone", () => {
     await keyboard.type('owner@harar.example.et');
     await keyboard.press('Tab');
     await keyboard.type('Contract 2026-11');
+    await keyboard.press('Enter');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await tabTo(page, 'Open invitations');
     await keyboard.press('Enter');
     await page.waitForSelector('main tr:has-text("owner@harar.example.et") >> text=Become an owner');
     expect(problems).toEqual([]);
