@@ -17,6 +17,7 @@ export const router = createRouter({
     screen('/transactions/$transactionId', () =>
       import('./transactions/detail.tsx').then((file) => file.TransactionPage),
     ),
+    screen('/refunds', () => import('./refunds/list.tsx').then((file) => file.Refunds)),
     screen('/overview', () => import('./overview/overview.tsx').then((file) => file.Overview)),
     screen('/balance', () => import('./balance/balance.tsx').then((file) => file.Balance)),
     screen('/withdrawals', () => import('./withdrawals/list.tsx').then((file) => file.Withdrawals)),

@@ -34,6 +34,7 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
     entries: [
       { to: '/overview', label: text.overview, icon: 'chart', permission: 'transactions:read' },
       { to: '/transactions', label: text.transaction, icon: 'list', permission: 'transactions:read' },
+      { to: '/refunds', label: text.refunds, icon: 'back', permission: 'refunds:read' },
     ],
   },
   {

@@ -5,6 +5,7 @@ export const text = catalogue({
   start: ['Start', 'መነሻ'],
   getStarted: ['Get started', 'መጀመሪያ'],
   transaction: ['Transaction', 'ግብይት'],
+  refunds: ['Refunds', 'ተመላሽ ክፍያዎች'],
   overview: ['Overview', 'አጠቃላይ እይታ'],
   money: ['Money', 'ገንዘብ'],
   balance: ['Balance', 'ቀሪ ሂሳብ'],

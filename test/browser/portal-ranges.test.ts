@@ -2,7 +2,17 @@ import { inspectScreen, usePortal } from './portal.ts';
 
 const portal = usePortal({ payments: 4 });
 
-const LISTS = ['transactions', 'withdrawals', 'settlements', 'balance', 'events', 'requests', 'audit', 'overview'];
+const LISTS = [
+  'transactions',
+  'refunds',
+  'withdrawals',
+  'settlements',
+  'balance',
+  'events',
+  'requests',
+  'audit',
+  'overview',
+];
 
 test('every list says which days it can show, and has a button for them, where its address asks for more', async () => {
   const tab = await portal.open('/test/transactions', { role: 'owner' });

@@ -97,6 +97,28 @@ test.each(WIDTHS)(
   60_000,
 );
 
+test.each(WIDTHS)(
+  'the refunds of all payments are listed by status, and open their payment ($width pixels wide)',
+  async (viewport) => {
+    const tab = await portal.open('/test/overview', { role: 'owner', viewport });
+    const { page, problems, close } = tab;
+    await page.goto(`${portal.url}/test/refunds?status=FAILED,SUCCESS`);
+    await page.locator('tbody tr').nth(3).waitFor();
+    expect(await inspectScreen(tab, `refunds-list-${viewport.width}`)).toEqual([]);
+    await page.goto(`${portal.url}/test/refunds?status=SUCCESS&channel=TELEBIRR`);
+    await page.waitForSelector('text=1–2');
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    await page.locator('tbody tr a').first().click();
+    await page.locator('[role=dialog], dialog, aside').getByText('A broken cup').first().waitFor();
+    const { id } = await portal.db.knex()('refund').where({ status: 'FAILED' }).first('id');
+    await page.goto(`${portal.url}/test/refunds?search=none&open=${id}`);
+    await page.getByText('The provider declined the refund.').first().waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  },
+  60_000,
+);
+
 test('sent again after a lost answer, it is the same refund, and says so', async () => {
   const id = await transactionOf('ORDER-7');
   const tab = await portal.open(`/test/transactions/${id}`, { role: 'admin', expected: /ERR_FAILED|status of 409/ });
@@ -183,6 +205,7 @@ test('from the set amount on another person confirms a refund; who may not refun
 
   const owner = await portal.open('/test/overview', { role: 'owner', language: 'am' });
   await owner.page.click('li:has-text("ማረጋገጫ የሚጠብቁ ተመላሽ ክፍያዎች") a');
+  await owner.page.click('tbody tr:has-text("250.75") a');
   await owner.page.click('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")');
   expect(await inspectScreen(owner, 'refund-confirm-amharic')).toEqual([]);
   await owner.page.locator('dialog').last().locator('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")').click();

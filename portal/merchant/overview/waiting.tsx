@@ -5,7 +5,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { lastDays } from '../../ui/days.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { birr, formatCount } from '../../ui/format.ts';
+import { formatCount } from '../../ui/format.ts';
 import { useMember } from '../member.ts';
 import { useRead, type Subscription } from '../routes.ts';
 import { text as webhooks } from '../webhooks/text.ts';
@@ -13,7 +13,6 @@ import { text } from './text.ts';
 
 const REFRESH_MS = 15_000;
 const DAYS = 90;
-const REFUNDS_MAX = 5;
 const LINK = 'text-brand hover:underline';
 
 /** A line with the number of things that wait, which leads to them. */
@@ -28,6 +27,7 @@ function Line({ count, children }: { count: number | undefined; children: ReactN
 
 const LISTS = {
   withdrawals: { endpoint: 'GET /api/checkout/withdrawal', permission: 'withdrawals:read' },
+  refunds: { endpoint: 'GET /api/checkout/refunds', permission: 'refunds:read' },
   settlements: { endpoint: 'GET /api/checkout/settlement', permission: 'settlements:read' },
   events: { endpoint: 'GET /api/checkout/webhooks/events', permission: 'webhooks:read' },
 } as const;
@@ -47,27 +47,6 @@ function Found({ list, filter, label }: FoundProps) {
       <Link to={`/${list}`} search={query} className={LINK}>
         {label}
       </Link>
-    </Line>
-  );
-}
-
-/** The refunds that wait for a second person, with the newest ones. */
-function RefundsToConfirm() {
-  const { may } = useMember();
-  const enabled = may('refunds:read');
-  const query = { ...lastDays(DAYS), stage: 'AWAITING_CONFIRMATION', limit: REFUNDS_MAX };
-  const found = useRead('GET /api/checkout/refunds', { query }, { everyMs: REFRESH_MS, enabled });
-  if (!enabled) return null;
-  return (
-    <Line count={found.data?.pagination?.total}>
-      <span className="flex flex-wrap gap-x-2">
-        {text.refundsToConfirm}
-        {found.data?.data.map(({ refundId, transactionId, amount }) => (
-          <Link key={refundId} to="/transactions/$transactionId" params={{ transactionId }} className={LINK}>
-            {birr(amount)}
-          </Link>
-        ))}
-      </span>
     </Line>
   );
 }
@@ -97,7 +76,7 @@ export function Waiting() {
         </Line>
         <Found list="withdrawals" filter={{ status: 'PENDING' }} label={text.withdrawals} />
         <Found list="withdrawals" filter={{ stage: 'AWAITING_CONFIRMATION' }} label={text.toConfirm} />
-        <RefundsToConfirm />
+        <Found list="refunds" filter={{ stage: 'AWAITING_CONFIRMATION' }} label={text.refundsToConfirm} />
         <Found list="settlements" filter={{ status: 'REQUESTED,APPROVED,PROCESSING' }} label={text.settlements} />
         <Found list="events" filter={{ status: 'FAILED' }} label={text.undelivered} />
       </ul>

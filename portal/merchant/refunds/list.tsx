@@ -1,0 +1,99 @@
+import { REFUND_STAGES, REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
+import { CHANNEL_VALUES, channelName } from '../../ui/channel-text.ts';
+import { Drawer } from '../../ui/dialog.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import { formatBirr } from '../../ui/format.ts';
+import { catalogue } from '../../ui/language.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Listing } from '../../ui/listing.tsx';
+import { Page } from '../../ui/page.tsx';
+import { RefundState, STATES, type RefundRow } from '../../ui/refund-state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useMember } from '../member.ts';
+import { text as shared } from '../quote.tsx';
+import { useRead } from '../routes.ts';
+import { TransactionDrawer } from '../transactions/detail.tsx';
+import { text as ofTransactions } from '../transactions/text.ts';
+
+const text = catalogue({
+  title: ['Refunds', 'ተመላሽ ክፍያዎች'],
+  stage: ['Stage', 'ደረጃ'],
+  search: ['Reference or id', 'ማጣቀሻ ወይም መለያ'],
+  none: ['No refund in these days.', 'በእነዚህ ቀናት ተመላሽ ክፍያ የለም።'],
+  noneHelp: ['A payment is refunded on its page.', 'ክፍያ የሚመለሰው በራሱ ገጽ ላይ ነው።'],
+});
+
+const COLUMNS: readonly Column<RefundRow>[] = [
+  { header: shared.requestId, cell: ({ reference }) => reference },
+  {
+    header: shared.amount,
+    align: 'end',
+    narrow: 'second',
+    cell: ({ amount, paidAmount }) => formatBirr(paidAmount ?? amount),
+  },
+  { header: ofTransactions.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
+  {
+    header: shared.totalDebit,
+    align: 'end',
+    narrow: 'none',
+    cell: ({ status, totalDebit }) => status !== 'FAILED' && formatBirr(totalDebit),
+  },
+  { header: shared.status, narrow: 'second', cell: (row) => <RefundState {...row} /> },
+  { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+];
+
+const valuesOf = (values: readonly (keyof typeof STATES)[]) => values.map((one) => [one, STATES[one]] as const);
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'search', label: text.search },
+  { kind: 'days' },
+  { kind: 'several', name: 'status', label: shared.status, values: valuesOf(REFUND_STATUSES) },
+  {
+    kind: 'several',
+    name: 'stage',
+    label: text.stage,
+    values: valuesOf(REFUND_STAGES.filter((stage) => stage !== 'COMPLETED')),
+  },
+  { kind: 'one', name: 'channel', label: ofTransactions.channel, values: CHANNEL_VALUES },
+];
+
+/** The refunds of all payments. Each opens its payment, where it is decided. */
+export function Refunds() {
+  const { whyNot } = useMember();
+  const state = useFilters(FILTERS);
+  const query = useRead('GET /api/checkout/refunds', { query: state.query }, { enabled: !state.wrongDays });
+  return (
+    <Page title={text.title}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={query}
+        columns={COLUMNS}
+        idOf={({ refundId }) => refundId}
+        empty={text.none}
+        emptyHelp={text.noneHelp}
+        whyNot={whyNot('refunds:read')}
+        drawer={({ id, row, close }) =>
+          row ? (
+            <TransactionDrawer transactionId={row.transactionId} onClose={close} />
+          ) : (
+            <OtherRefund refundId={id} onClose={close} />
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+/** One that is not on this page of the list. */
+function OtherRefund({ refundId, onClose }: { refundId: string; onClose: () => void }) {
+  const query = useRead('GET /api/checkout/refunds/:refundId', { params: { refundId } });
+  const transactionId = query.data?.data.transactionId;
+  if (transactionId !== undefined) return <TransactionDrawer transactionId={transactionId} onClose={onClose} />;
+  return (
+    <Drawer title="…" onClose={onClose}>
+      <Loaded query={query}>{() => null}</Loaded>
+    </Drawer>
+  );
+}
