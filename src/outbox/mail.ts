@@ -41,6 +41,8 @@ type NoticeFacts =
       reference: string;
       amount: string;
       until: string;
+      /** As of withdrawals. */
+      count?: number;
     }
   | ({ kind: 'withdrawal.unconfirmed' } & WithdrawalFacts)
   | ({ kind: 'report.ready'; isScheduled: boolean; rows: number } & ReportFacts)
@@ -87,7 +89,8 @@ export async function enqueueMail(trx: Trx, keyRing: KeyRing, { recipient, subje
 
 /**
  * Adds a mail to each member of a merchant with one of the roles, and to those of these people who are members, in the
- * transaction of the change. Those about withdrawals that wait, or are cancelled, are collected for three minutes.
+ * transaction of the change. Those about withdrawals and refunds that wait, or withdrawals that are cancelled, are collected for
+ * three minutes.
  */
 export async function notifyMembers(
   tx: UnitOfWork,
@@ -108,8 +111,12 @@ export async function discardCollected(trx: Trx, { merchantId, email }: { mercha
   await rows(trx, sql, { merchantId, email });
 }
 
-/** Kinds of which a file of withdrawals brings hundreds: one mail has all of so long a time. */
-const COLLECTED: ReadonlySet<string> = new Set<NoticeFacts['kind']>(['withdrawal.awaiting', 'withdrawal.unconfirmed']);
+/** Kinds of which a file of withdrawals, or a recall of a product, brings hundreds: one mail has all of so long a time. */
+const COLLECTED: ReadonlySet<string> = new Set<NoticeFacts['kind']>([
+  'withdrawal.awaiting',
+  'withdrawal.unconfirmed',
+  'refund.awaiting',
+]);
 const COLLECTED_MS = 3 * 60_000;
 
 /** Sends one mail. Rejects when the server does not accept it. */

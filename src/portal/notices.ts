@@ -83,7 +83,20 @@ function withdrawalAwaiting(notice: Of<'withdrawal.awaiting'>): Texts {
 }
 
 function refundAwaiting(notice: Of<'refund.awaiting'>): Texts {
-  const { merchantName, reference, amount, until } = notice;
+  const { merchantName, reference, amount, until, count = 1 } = notice;
+  if (count > 1) {
+    return {
+      path: '/refunds?stage=AWAITING_CONFIRMATION',
+      en: {
+        subject: `${count} refunds of ${amount} ETB in all have to be confirmed`,
+        text: `${count} refunds of ${merchantName}, ${amount} ETB in all, are sent to the customers once a person who did not request them has confirmed them. Until then their amounts are reserved. From ${until} on, those that are not confirmed fail, 7 days after their request.`,
+      },
+      am: {
+        subject: `${count} ተመላሽ ክፍያዎች (በድምሩ ${amount} ብር) ማረጋገጫ ይጠብቃሉ`,
+        text: `የ${merchantName} ${count} ተመላሽ ክፍያዎች፣ በድምሩ ${amount} ብር፣ ያልጠየቃቸው ሌላ ሰው ሲያረጋግጣቸው ለከፋዮቹ ይላካሉ። እስከዚያ ድረስ ገንዘቡ ተይዞ ይቆያል። ከ${until} ጀምሮ ያልተረጋገጡት ከተጠየቁ 7 ቀናት በኋላ አይመለሱም።`,
+      },
+    };
+  }
   return {
     path: `/transactions/${notice.transactionId}`,
     en: {

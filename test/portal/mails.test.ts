@@ -3,10 +3,11 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { listMails, sendMails, type Mail, type SendMail } from '../../src/outbox/mail.ts';
+import { createRefund } from '../../src/payments/refunds/create.ts';
 import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { buildFixture, type Fixture } from '../support/build.ts';
+import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { startReports } from '../support/reports.ts';
 import { linkAccount, requestSettlement, withdraw } from '../support/settlements.ts';
@@ -92,6 +93,36 @@ test('what is collected for a member who is removed, or may not confirm any more
   expect(
     (await mails()).filter(({ subject }) => subject.includes('has to be confirmed')).map((mail) => mail.recipient),
   ).toEqual([owner.email]);
+});
+
+test('refunds that are requested within three minutes are one mail with their number and sum', async () => {
+  const owner = await portal.signedIn(scope.merchantId, 'owner');
+  const admin = await portal.signedIn(scope.merchantId, 'admin');
+  await admin.send('PATCH', '/api/portal/profile', { body: { language: 'am' } });
+  await portal.signedIn(scope.merchantId, 'finance');
+  await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 1_00n));
+  const { sessionId, transactionId } = await buildSession(fixture, scope);
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+  fixture.provider.returns(PAID);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  const refund = async (reference: string) => {
+    const wanted = { transactionId, reference, amountSantim: 12_50n, returnFee: false, requestedBy: 'key_1' };
+    await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, scope, wanted));
+  };
+  const read = async () => new Map((await mails()).map((mail) => [mail.recipient, mail]));
+  await refund('R-1');
+  expect((await read()).get(owner.email)).toMatchObject({
+    subject: '[TEST] Refund R-1 of 12.50 ETB has to be confirmed',
+    text: expect.stringContaining(`https://portal.example.et/test/transactions/${transactionId}`),
+  });
+  await refund('R-2');
+  await refund('R-3');
+  expect(new Set((await read()).keys())).toEqual(new Set([owner.email, admin.email]));
+  expect((await read()).get(owner.email)).toMatchObject({
+    subject: '[TEST] 3 refunds of 37.50 ETB in all have to be confirmed',
+    text: expect.stringContaining('https://portal.example.et/test/refunds?stage=AWAITING_CONFIRMATION'),
+  });
+  expect((await read()).get(admin.email)?.subject).toBe('[ሙከራ] 3 ተመላሽ ክፍያዎች (በድምሩ 37.50 ብር) ማረጋገጫ ይጠብቃሉ');
 });
 
 test('withdrawals that are requested within three minutes are one mail with their number and sum; later ones are another', async () => {
