@@ -1,13 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import type { Status } from '../../src/local/commands.ts';
+import { buildPortal } from '../../src/local/portal.ts';
+import { meskot } from '../support/program.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const PORTS = ['API', 'SIMULATOR', 'DEMO_SHOP', 'METRICS', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI'];
@@ -15,7 +17,7 @@ export const READY_WITHIN_MS = 150_000;
 
 export type Run = { process: ChildProcess; output: () => string; ended: Promise<number | null> };
 
-/** The command line with its own data folder and ports. */
+/** The command line with its own data folder and ports: "start" as npm start runs it, other commands as built. */
 export async function createInstallation() {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-start-'));
   await chmod(folder, 0o711);
@@ -25,7 +27,8 @@ export async function createInstallation() {
   env['MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS'] = '1';
   for (const name of PORTS) env[`${name}_PORT`] = String(await anyFreePort());
   const run = (...args: string[]): Run => {
-    const child = spawn(process.execPath, ['--import', 'tsx/esm', 'src/cli.ts', ...args], { cwd: PROJECT, env });
+    const program = args[0] === 'start' ? ['--import', 'tsx/esm', 'src/cli.ts', ...args] : meskot(...args);
+    const child = spawn(process.execPath, program, { cwd: PROJECT, env });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += String(chunk)));
     return { process: child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
@@ -39,6 +42,12 @@ export async function createInstallation() {
 }
 
 export type Installation = Awaited<ReturnType<typeof createInstallation>>;
+
+/** Puts the pages that the tests share into the data folder, so that the start does not build them. */
+export async function givePages({ dataFolder }: Installation): Promise<void> {
+  const pages = (await buildPortal(PROJECT, join(PROJECT, '.data'))) ?? '';
+  await cp(pages, join(dataFolder, 'portal', basename(pages)), { recursive: true });
+}
 
 export async function startIn(installation: Installation): Promise<Run> {
   return untilRunning(installation.run('start'));

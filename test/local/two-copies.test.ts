@@ -1,4 +1,5 @@
 import {
+  givePages,
   removeInstallation,
   createInstallation,
   READY_WITHIN_MS,
@@ -15,6 +16,7 @@ beforeAll(async () => {
   for (const installation of installations)
     Object.assign(installation.env, { MESKOT_DEMO_PAYMENTS: '0', MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: '0' });
   for (const [name, value] of Object.entries(first.env)) if (name.endsWith('_PORT')) second.env[name] = value;
+  for (const installation of installations) await givePages(installation);
   copies = [first, first, second].map((installation) => installation.run('start'));
 }, READY_WITHIN_MS);
 afterAll(async () => {

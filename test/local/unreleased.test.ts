@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { ensureDatabase, startPostgres } from '../../src/local/postgres.ts';
 import { runSql } from '../support/database.ts';
-import { removeInstallation, createInstallation, READY_WITHIN_MS, type Installation } from './installation.ts';
+import {
+  givePages,
+  removeInstallation,
+  createInstallation,
+  READY_WITHIN_MS,
+  type Installation,
+} from './installation.ts';
 import { UNRELEASED_SCHEMA } from './unreleased-schema.ts';
 
 describe('npm start on a data folder of an unreleased version', () => {
@@ -11,6 +17,7 @@ describe('npm start on a data folder of an unreleased version', () => {
 
   beforeAll(async () => {
     installation = await createInstallation();
+    await givePages(installation);
     const folder = join(installation.dataFolder, 'postgres');
     const postgres = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
     await ensureDatabase(postgres.url('postgres', 'owner'), 'meskot');
