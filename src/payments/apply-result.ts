@@ -10,15 +10,16 @@ import { afterDecline, isAttemptOver, isQueryable, QUERYABLE_ATTEMPTS, type Held
 import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
-export type ClaimedAttempt = AttemptRow & Leased & {
-  /** Whether it was sent before, so that the provider may have the order. */
-  isRepeat: boolean;
-  attemptsCount: number;
-  expiresAt: Date;
-  checkoutOrderNo: string;
-  /** The fee rule in force now, should the attempt succeed. */
-  feeRule: FeeRuleJson;
-};
+export type ClaimedAttempt = AttemptRow &
+  Leased & {
+    /** Whether it was sent before, so that the provider may have the order. */
+    isRepeat: boolean;
+    attemptsCount: number;
+    expiresAt: Date;
+    checkoutOrderNo: string;
+    /** The fee rule in force now, should the attempt succeed. */
+    feeRule: FeeRuleJson;
+  };
 
 /** A provider's result for an attempt, before it is written. */
 export type ProviderResult<Outcome extends ProviderOutcome = ProviderOutcome> = {
