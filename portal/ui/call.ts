@@ -1,5 +1,6 @@
 import type { IssueParams } from '../../src/lib/issues.ts';
 import { stringifySearch } from './search-params.ts';
+import { onSessionEnded } from './session.ts';
 import { askForCode } from './step-up.ts';
 
 /** The routes that a web page calls: the data of their success, by endpoint. */
@@ -70,27 +71,6 @@ export function failureOf(response: Response | null, envelope: Envelope): CallFa
     message: envelope?.message ?? '',
     details: envelope?.error?.details ?? [],
   });
-}
-
-let isLeaving = false;
-addEventListener('pageshow', () => (isLeaving = false));
-
-/** Once: what else the page reads meanwhile is refused too, and must not lead elsewhere. */
-function leaveFor(address: string): void {
-  if (!isLeaving) location.assign(address);
-  isLeaving = true;
-}
-
-/** Leads to the sign-in page, which says why, and from there back here. */
-export const onSessionEnded = (): void =>
-  leaveFor(`/sign-in?ended=true&next=${encodeURIComponent(location.pathname + location.search)}`);
-
-/** Signs the person out, and leads to the sign-in page. What the page reads meanwhile is refused, and leads nowhere. */
-export async function leaveBy(signOut: () => Promise<unknown>): Promise<void> {
-  isLeaving = true;
-  await signOut().finally(() => (isLeaving = false));
-  sessionStorage.clear();
-  leaveFor('/sign-in');
 }
 
 const ATTENDED_MS = 60_000;

@@ -45,4 +45,12 @@ export const text = catalogue({
     'ይህ ኮድ የተሳሳተ ወይም ያገለገለ ነው። መተግበሪያው የሚያሳየውን ቀጣይ ኮድ ያስገቡ።',
   ],
   confirm: ['Confirm', 'ያረጋግጡ'],
+  sessionEnded: ['Your session has ended', 'የገቡበት ጊዜ አብቅቷል'],
+  sessionEndedHelp: [
+    'Sign in again in another tab, then come back here: what you have typed is still there.',
+    'በሌላ ትር እንደገና ይግቡ፣ ከዚያ ወደዚህ ይመለሱ፦ የጻፉት አልጠፋም።',
+  ],
+  signInAgain: ['Sign in in a new tab', 'በአዲስ ትር ይግቡ'],
+  signedIn: ['I have signed in', 'ገብቻለሁ'],
+  notSignedIn: ['You are not signed in yet.', 'ገና አልገቡም።'],
 });

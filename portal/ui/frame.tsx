@@ -9,6 +9,7 @@ import { Icon, type IconName } from './icon.tsx';
 import { LanguageChoice } from './language-choice.tsx';
 import { Owner } from './page.tsx';
 import { PersonMenu } from './person-menu.tsx';
+import { SessionEnded } from './session-ended.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { StepUp } from './step-up-dialog.tsx';
 import { Toasts } from './toast.tsx';
@@ -97,6 +98,7 @@ export function Frame({ name, groups, home, keys, docsUrl, search, user, role, c
             <Outlet />
           </Owner>
           <StepUp />
+          <SessionEnded />
         </main>
       </div>
       {isHelpOpen && <Help more={keys} docsUrl={docsUrl} onClose={() => setHelpOpen(false)} />}

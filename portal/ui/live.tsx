@@ -2,8 +2,8 @@ import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-qu
 import { useEffect, useSyncExternalStore } from 'react';
 
 import type { ChangeKind } from '../../src/portal/changes.ts';
-import { onSessionEnded } from './call.ts';
 import { formatClock } from './format.ts';
+import { onSessionEnded, untilSignedIn } from './session.ts';
 import { text } from './text.ts';
 import { ME } from './use-calls.ts';
 
@@ -165,7 +165,11 @@ function startLive(client: QueryClient, live: Live): void {
       const startedAt = Date.now();
       goneSince ??= startedAt;
       const status = await readStream({ ...live, onOpen, onChanges });
-      if (status === 401) return onSessionEnded();
+      if (status === 401) {
+        onSessionEnded();
+        await untilSignedIn();
+        continue;
+      }
       // It also ends when the person is removed or gets another role.
       void client.invalidateQueries({ queryKey: ME });
       // Live is not open to this person yet.

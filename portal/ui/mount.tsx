@@ -7,7 +7,7 @@ import { setCalendar, setClock, type Calendar, type Clock } from './format.ts';
 import { adoptLanguage } from './language.ts';
 import { createQueryClient, ME } from './use-calls.ts';
 
-type Signed = { user: { language: string; calendar: Calendar; clock: Clock } };
+type Signed = { user: { email: string; language: string; calendar: Calendar; clock: Clock } };
 
 /** What the page has begun to read before: the person, and what a screen will read under this key. */
 type Begun<Me> = {
@@ -26,8 +26,15 @@ export function mount<Me extends Signed>(
 ): void {
   const root = createRoot(document.querySelector('#app') as HTMLElement);
   const queryClient = createQueryClient(() => void queryClient.invalidateQueries({ queryKey: ME }));
+  /** The person whose pages these are. */
+  let email: string;
   function Pages() {
     const { data } = useQuery({ queryKey: ME, queryFn: readMe, staleTime: Infinity });
+    // Somebody else has signed in: nothing of the former person stays in sight, or is sent for them.
+    if (data && data.data.user.email !== email) {
+      location.reload();
+      return null;
+    }
     return data && showPages(data.data);
   }
   const show = (children: ReactNode): void =>
@@ -40,6 +47,7 @@ export function mount<Me extends Signed>(
   me.then(
     (read) => {
       const { user } = read.data;
+      email = user.email;
       adoptLanguage(user.language);
       setCalendar(user.calendar);
       setClock(user.clock);

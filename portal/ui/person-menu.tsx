@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 
 import { call } from './account/routes.ts';
 import { Button } from './button.tsx';
-import { leaveBy } from './call.ts';
 import { Facts } from './facts.tsx';
 import { failureText } from './feedback.tsx';
 import { text } from './frame-text.ts';
 import { LanguageChoice } from './language-choice.tsx';
 import { Popover } from './popover.tsx';
+import { leaveBy } from './session.ts';
 
 type Props = { user: { name: string; email: string }; role: string; children: ReactNode };
 

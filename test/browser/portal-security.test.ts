@@ -1,7 +1,7 @@
 import { generate } from 'otplib';
 
 import { addPerson, confirmTwoFactor, PASSWORD } from '../portal/portal.ts';
-import { openTab, screenshot } from './browser.ts';
+import { inspect, openTab, screenshot } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('a person’s own account', () => {
@@ -137,6 +137,50 @@ describe('a person’s own account', () => {
     await other.page.getByText('Your session has ended.').waitFor();
     await Promise.all([other.close(), close()]);
   });
+
+  test('a session that ends leaves what is typed in a form, which the person sends after a new sign-in, and nobody else', async () => {
+    const tab = await portal.open('/test/transactions', { role: 'owner', expected: /status of 401/ });
+    const { page, problems, email, close } = tab;
+    const order = page.getByLabel('Checkout Order No');
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+    const signInAs = async (person: string): Promise<void> => {
+      const [other] = await Promise.all([page.context().waitForEvent('page'), ended.getByRole('link').click()]);
+      await other.fill('[name=email]', person);
+      await other.fill('[name=password]', PASSWORD);
+      await other.press('[name=password]', 'Enter');
+      await other.waitForSelector('#content');
+      await other.close();
+    };
+    await page.click('button:text-is("New payment")');
+    await page.getByLabel('Amount').fill('120');
+    await order.fill('TYPED-1');
+    await portal.database.asOwner('UPDATE user_session SET ended_at = now() WHERE ended_at IS NULL');
+    await ended.waitFor();
+    expect(await inspect(page, 'portal-session-ended')).toEqual([]);
+    await ended.getByRole('button', { name: 'I have signed in' }).click();
+    await ended.getByText('You are not signed in yet.').waitFor();
+    await page.keyboard.press('Escape');
+    await ended.waitFor();
+    await signInAs(email);
+    await page.evaluate(`dispatchEvent(new Event('focus'))`);
+    await ended.waitFor({ state: 'detached' });
+    expect(await order.inputValue()).toBe('TYPED-1');
+    await page.click('dialog button:text-is("Create")');
+    await page.getByRole('dialog', { name: 'TYPED-1' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await page.click('button:text-is("New payment")');
+    await order.fill('TYPED-2');
+    await portal.database.asOwner('UPDATE user_session SET ended_at = now() WHERE ended_at IS NULL');
+    await ended.waitFor();
+    await signInAs(await addPerson(portal.db, portal.scope.merchantId, 'viewer'));
+    await ended.getByRole('button', { name: 'I have signed in' }).click();
+    await order.waitFor({ state: 'detached' });
+    await page.waitForSelector('h1:text-is("Transaction")');
+    expect(await page.locator('dialog').count()).toBe(0);
+    expect(problems).toEqual([]);
+    await close();
+  }, 60_000);
 
   test('in Amharic an error is a sentence in Amharic, and the English one with its field is behind a button', async () => {
     const { page, close } = await portal.open('/test/transactions', {
