@@ -51,12 +51,16 @@ test('a person of finance corrects a file, requests its lines once, and saves wh
     lineOf('A-5', '80000'),
     lineOf('A-6', '10.14'),
   ]);
-  await row(page, 'A-2').getByText('amount must be a number').waitFor();
-  await row(page, 'A-3').getByText('must be an Ethiopian mobile number').waitFor();
-  await row(page, '13.00').getByText('is that of an earlier one too').waitFor();
-  await row(page, 'A-5').getByText('must be at most 75000.00 ETB').waitFor();
+  await row(page, 'A-2').getByText('Amount: An amount in birr above 0').waitFor();
+  await row(page, 'A-3').getByText('Phone: An Ethiopian mobile number').waitFor();
+  await row(page, '13.00').getByText('Reference: An earlier line has the same reference.').waitFor();
+  await row(page, 'A-5').getByText('Amount: At most 75,000.').waitFor();
   await row(page, 'A-6').getByText('Same amount and beneficiary as line 2').waitFor();
-  await page.waitForSelector('text=4 lines have a problem: correct the file');
+  await page.waitForSelector('text=4 lines have a problem, so nothing is requested: correct the file');
+  expect(await page.locator('main dl', { hasText: 'With a problem' }).innerText()).toMatch(
+    /With a problem\s+4\s+Ready\s+2\s+Available/,
+  );
+  await page.waitForSelector('main >> button:text-is("Request 2 withdrawals")');
   expect(await page.locator('main >> button:has-text("Request")').isDisabled()).toBe(true);
   await page.getByLabel('Only lines with a problem (5)').check();
   expect(await page.locator('tbody tr').count()).toBe(5);

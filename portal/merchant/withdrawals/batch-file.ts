@@ -16,6 +16,12 @@ type Column = keyof typeof HEADINGS;
 const COLUMNS = Object.keys(HEADINGS) as Column[];
 const REQUIRED: readonly Column[] = ['requestId', 'amount', 'channel', 'accountName'];
 
+/** The heading of the column of a field that the API names; undefined: it is of no single column. */
+export function headingOf(field: string): string | undefined {
+  const column = COLUMNS.find((one) => field === one || field === `destination.${one}`);
+  return column && HEADINGS[column];
+}
+
 /** The file to begin with: a payout to a wallet, and one to a bank account. */
 export const TEMPLATE: readonly string[][] = [
   Object.values(HEADINGS),

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { InEnglish, IssueText } from '../../ui/api-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import type { CallFailure } from '../../ui/call.ts';
 import { channelName } from '../../ui/channel-text.ts';
@@ -11,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { WithdrawalFailure, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { text as shared } from '../quote.tsx';
 import type { WithdrawalQuotes } from '../routes.ts';
-import { findRepeated, type BatchLine } from './batch-file.ts';
+import { findRepeated, headingOf, type BatchLine } from './batch-file.ts';
 import { text } from './batch-text.ts';
 import { text as own } from './text.ts';
 
@@ -61,14 +62,33 @@ function State({ row }: { row: Row }) {
           {quote.withdrawal.failure && <WithdrawalFailure failure={quote.withdrawal.failure} />}
         </>
       )}
-      {problems.map(({ code, message, details }) => (
-        <div key={code + message} className="max-w-prose text-bad">
-          <ApiMessage code={code} message={message} details={details} />
+      {problems.map((problem) => (
+        <div key={problem.code + problem.message} className="max-w-prose text-bad">
+          {problem.details.length === 0 ? <ApiMessage {...problem} /> : <WrongColumns {...problem} />}
         </div>
       ))}
       {!quote.withdrawal && problems.length === 0 && <Badge tone="good">{text.ready}</Badge>}
       {repeats !== undefined && <Badge tone="warn">{text.repeated(repeats)}</Badge>}
     </div>
+  );
+}
+
+/** What is wrong with the values of a line, each by the heading of its column in the file. */
+function WrongColumns({ message, details }: Pick<CallFailure, 'message' | 'details'>) {
+  return (
+    <>
+      {details.map((issue) => {
+        const heading = headingOf(issue.field);
+        const isNoAmount = issue.field === 'amount' && issue.code === 'wrong_type';
+        return (
+          <p key={issue.field + issue.code}>
+            {heading && <span lang="en">{heading}: </span>}
+            <IssueText issue={isNoAmount ? { ...issue, code: 'not_an_amount' } : issue} />
+          </p>
+        );
+      })}
+      <InEnglish text={message} />
+    </>
   );
 }
 

@@ -37,8 +37,8 @@ export const text = catalogue({
     `${formatCount(count)} ${plural(count, { one: 'ወጪ', other: 'ወጪዎችን' })} ይጠይቁ`,
   ],
   correctFirst: (count: number) => [
-    `${formatCount(count)} ${plural(count, { one: 'line has', other: 'lines have' })} a problem: correct the file, and choose it again.`,
-    `${formatCount(count)} ${plural(count, { one: 'መስመር ችግር አለበት', other: 'መስመሮች ችግር አለባቸው' })}፦ ፋይሉን ያስተካክሉና እንደገና ይምረጡት።`,
+    `${formatCount(count)} ${plural(count, { one: 'line has', other: 'lines have' })} a problem, so nothing is requested: correct the file, and choose it again.`,
+    `${formatCount(count)} ${plural(count, { one: 'መስመር ችግር አለበት', other: 'መስመሮች ችግር አለባቸው' })}፣ ስለዚህ ምንም አይጠየቅም፦ ፋይሉን ያስተካክሉና እንደገና ይምረጡት።`,
   ],
   nothingLeft: ['Every line is requested already.', 'ሁሉም መስመሮች ቀድመው ተጠይቀዋል።'],
   question: (count: number, amount: string, total: string) => [

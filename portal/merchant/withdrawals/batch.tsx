@@ -152,6 +152,10 @@ function Batch({ file: { name, lines }, requests }: { file: ChosenFile; requests
 
 type QuotedProps = { lines: readonly BatchLine[]; quotes: WithdrawalQuotes };
 
+/** Whether a line can be requested. */
+const isReady = ({ withdrawal, problems }: WithdrawalQuotes['lines'][number]): boolean =>
+  withdrawal === undefined && problems.length === 0;
+
 function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedProps) {
   const limits = useRead('GET /api/checkout/limits', {});
   const channels = new Set(lines.map(({ body }) => body.channel));
@@ -159,7 +163,8 @@ function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedP
     const count = quoted.filter(isOne).length;
     return count > 0 && formatCount(count);
   };
-  const toRequest = quoted.filter(({ withdrawal }) => withdrawal === undefined).length;
+  const withProblem = countOf(({ problems }) => problems.length > 0);
+  const ready = quoted.filter(isReady).length;
   const left = (limits.data?.data ?? [])
     .filter(({ channel }) => channels.has(channel))
     .map(({ channel, payOut: { remainingToday } }) => [
@@ -170,17 +175,19 @@ function Summary({ lines, quotes: { lines: quoted, total, available } }: QuotedP
     <div aria-live="polite">
       <Facts
         rows={{
-          [text.withProblem]: countOf(({ problems }) => problems.length > 0),
+          [text.withProblem]: withProblem,
           [text.before]: countOf(({ withdrawal }) => withdrawal !== undefined),
           ...countStates(quoted),
-          ...(toRequest > 0 && {
-            [text.toRequest]: formatCount(toRequest),
-            [text.secondPerson]: countOf(({ needsSecondPerson }) => needsSecondPerson === true),
-            [shared.amount]: birr(total.amount),
-            [shared.fee]: birr(total.fee),
-            [shared.feeTax]: birr(total.feeTax),
-            [shared.totalDebit]: <strong className="font-semibold">{birr(total.totalDebit)}</strong>,
-          }),
+          ...(ready > 0 && { [withProblem ? text.ready : text.toRequest]: formatCount(ready) }),
+          // The API's sums are of all lines that have a price.
+          ...(ready > 0 &&
+            ready === total.count && {
+              [text.secondPerson]: countOf(({ needsSecondPerson }) => needsSecondPerson === true),
+              [shared.amount]: birr(total.amount),
+              [shared.fee]: birr(total.fee),
+              [shared.feeTax]: birr(total.feeTax),
+              [shared.totalDebit]: <strong className="font-semibold">{birr(total.totalDebit)}</strong>,
+            }),
           [text.available]: birr(available),
           ...Object.fromEntries(left),
         }}
@@ -216,6 +223,7 @@ function Send({ lines, quotes, requests }: QuotedProps & { requests: Requests })
   const { whyNot } = useMember();
   const { total } = quotes;
   const wrong = quotes.lines.filter(({ problems }) => problems.length > 0).length;
+  const ready = quotes.lines.filter(isReady).length;
   const missing = lines.filter((_line, index) => quotes.lines[index]?.withdrawal === undefined);
   if (requests.isRunning) return null;
   if (missing.length === 0) return requests.total === 0 && <p className="w-full">{text.nothingLeft}</p>;
@@ -223,13 +231,13 @@ function Send({ lines, quotes, requests }: QuotedProps & { requests: Requests })
     <DialogButton
       kind="primary"
       icon="send"
-      label={text.request(missing.length)}
+      label={text.request(ready)}
       whyNot={whyNot('withdrawals:write') ?? (wrong > 0 ? text.correctFirst(wrong) : undefined)}
     >
       {(close) => (
         <FormDialog
-          title={text.request(missing.length)}
-          action={text.request(missing.length)}
+          title={text.request(ready)}
+          action={text.request(ready)}
           change={{ error: null, isPending: requests.isRunning }}
           onSubmit={() => {
             close();
