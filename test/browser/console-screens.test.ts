@@ -1,3 +1,5 @@
+import { withdraw } from '../support/settlements.ts';
+import { WIDTHS } from './browser.ts';
 import { buildUnknownRefund, FAILED_ORDER, useConsole } from './console.ts';
 import { inspectScreen } from './portal.ts';
 
@@ -74,4 +76,14 @@ describe('every screen of the console', () => {
     },
     480_000,
   );
+
+  test('a withdrawal under review stands in the queue in Amharic, with its reasons', async () => {
+    await withdraw(console.fixture, console.scope, 10_14n);
+    const { page, close } = await console.open('/test/queue', { language: 'am', viewport: WIDTHS[0] });
+    const row = page.locator('tbody tr', { hasText: 'Abebe' });
+    await row.waitFor();
+    expect(await row.innerText()).toContain('የሚከፈል ወጪ ምርመራ ይጠብቃል');
+    expect(await row.innerText()).not.toMatch(/Withdrawal|approvals/);
+    await close();
+  });
 });

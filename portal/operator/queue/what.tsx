@@ -1,6 +1,7 @@
 import { ApiText } from '../../ui/api-text.tsx';
 import { channelName, CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { birr, formatBirr } from '../../ui/format.ts';
+import { language } from '../../ui/language.ts';
 import { ACTIONS } from '../action-text.ts';
 import { KINDS as DISCREPANCIES } from '../reconciliation/text.ts';
 import type { WorkItem } from '../routes.ts';
@@ -70,6 +71,7 @@ const CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** What an item is about. */
 export function What({ item: { kind, id, what, detail } }: { item: WorkItem }) {
   const sentence = Object.entries(AMHARIC).find(([one]) => one === kind)?.[1];
+  if (language === 'am' && sentence) return sentence(detail, id);
   const text = what.replaceAll(/[A-Za-z]+(?:[._-][A-Za-z]+)*/g, (word) => CODES[kind]?.[word] ?? word);
-  return <ApiText text={text} amharic={sentence?.(detail, id)} />;
+  return <ApiText text={text} />;
 }
