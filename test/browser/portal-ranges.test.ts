@@ -28,8 +28,13 @@ test('every list says which days it can show, and has a button for them, where i
   await page.goto(`${portal.url}/test/withdrawals?startDate=2026-12-31&endDate=2026-12-01&status=SUCCESS`);
   await page.getByText('The first day is after the last one.').waitFor();
   await page.getByRole('button', { name: 'Show 1 Dec 2026 – 31 Dec 2026' }).click();
-  await page.getByText('No withdrawal matches these filters.').waitFor();
+  await page.getByText('Nothing matches these filters.').waitFor();
   expect(new URL(page.url()).search).toBe('?startDate=2026-12-01&endDate=2026-12-31&status=SUCCESS');
+  // Without a filter none is named as the reason.
+  await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).first().click();
+  await page.getByText('No withdrawals in the last 30 days.').waitFor();
+  await page.goto(`${portal.url}/test/settlements`);
+  await page.getByText('No settlements in the last 30 days.').waitFor();
   // These days are not asked for: the API would reject them at each interval.
   expect(problems).toEqual([]);
   await close();

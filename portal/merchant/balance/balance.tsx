@@ -169,8 +169,8 @@ function Entries() {
         )}
         columns={COLUMNS}
         idOf={({ entryId }) => entryId}
-        empty={text.none}
-        emptyHelp={text.noneHelp}
+        empty={text.noneYet}
+        emptyHelp={state.isFiltered ? undefined : text.noneYetHelp}
         foot={(total) => <Sums filter={{ ...state.chosen, account }} total={total} />}
       />
     </section>

@@ -28,11 +28,8 @@ export const text = catalogue({
   balanceAfter: ['Balance after', 'ከዚያ በኋላ ቀሪ'],
   about: ['About', 'ስለ'],
   at: ['Posted at', 'የተመዘገበበት ጊዜ'],
-  none: ['No entry matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ምዝገባ የለም።'],
-  noneHelp: [
-    'Widen the days or clear the filters. The first payment makes the first entry.',
-    'ቀናቱን ያስፉ ወይም ማጣሪያዎቹን ያጥፉ። የመጀመሪያው ክፍያ የመጀመሪያውን ምዝገባ ይፈጥራል።',
-  ],
+  noneYet: ['No entries in the last 30 days.', 'ባለፉት 30 ቀናት ምንም ምዝገባ የለም።'],
+  noneYetHelp: ['The first payment makes the first entry.', 'የመጀመሪያው ክፍያ የመጀመሪያውን ምዝገባ ይፈጥራል።'],
   onlyResource: (id: string) => [`Entries of ${id} only`, `የ${id} ምዝገባዎች ብቻ`],
 });
 

@@ -80,8 +80,8 @@ export function Events() {
           )}
           columns={COLUMNS}
           idOf={({ eventId }) => eventId}
-          empty={text.none}
-          emptyHelp={text.noneHelp}
+          empty={text.noneYet}
+          emptyHelp={state.isFiltered ? undefined : text.noneYetHelp}
           drawer={({ id, close }) => <EventDrawer eventId={id} onClose={close} />}
         />
       </div>

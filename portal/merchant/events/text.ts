@@ -13,8 +13,8 @@ export const text = catalogue({
   type: ['Event', 'ክስተት'],
   subscription: ['Subscription', 'ምዝገባ'],
   searchLabel: ['Id of a transaction, withdrawal…', 'የግብይት፣ የወጪ… መለያ'],
-  none: ['No event matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ክስተት የለም።'],
-  noneHelp: [
+  noneYet: ['No events in the last 30 days.', 'ባለፉት 30 ቀናት ምንም ክስተት የለም።'],
+  noneYetHelp: [
     'Events are recorded with each payment, withdrawal and settlement.',
     'ክስተቶች ከእያንዳንዱ ክፍያ፣ ወጪና ወደ ባንክ ዝውውር ጋር ይመዘገባሉ።',
   ],

@@ -48,8 +48,8 @@ export function Settlements() {
         query={useRead('GET /api/checkout/settlement', { query: state.query }, { enabled: !state.wrongDays })}
         columns={COLUMNS}
         idOf={({ settlementId }) => settlementId}
-        empty={text.none}
-        emptyHelp={text.noneHelp}
+        empty={text.noneYet}
+        emptyHelp={state.isFiltered ? undefined : text.noneYetHelp}
         whyNot={whyNot('settlements:read')}
         drawer={({ id, close }) => <SettlementDrawer settlementId={id} onClose={close} />}
       />

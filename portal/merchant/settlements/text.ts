@@ -23,8 +23,8 @@ export const text = catalogue({
   returnedAt: ['Returned by the bank', 'ከባንክ የተመለሰበት'],
   bankReference: ["Bank's reference", 'የባንኩ ማጣቀሻ'],
   settlementId: ['Settlement id', 'የዝውውር መለያ'],
-  none: ['No settlement matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ዝውውር የለም።'],
-  noneHelp: [
+  noneYet: ['No settlements in the last 30 days.', 'ባለፉት 30 ቀናት ምንም ዝውውር የለም።'],
+  noneYetHelp: [
     'A settlement moves your balance to your linked bank account.',
     'ዝውውር ቀሪ ሂሳብዎን ወደተያያዘው የባንክ ሂሳብዎ ያስተላልፋል።',
   ],

@@ -61,8 +61,8 @@ export function Withdrawals() {
         query={query}
         columns={COLUMNS}
         idOf={({ withdrawalRequestId }) => withdrawalRequestId}
-        empty={text.none}
-        emptyHelp={text.noneHelp}
+        empty={text.noneYet}
+        emptyHelp={state.isFiltered ? undefined : text.noneYetHelp}
         whyNot={whyNot('withdrawals:read')}
         drawer={({ id, close }) => <WithdrawalDrawer withdrawalId={id} onClose={close} />}
       >

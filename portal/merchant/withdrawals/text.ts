@@ -18,8 +18,8 @@ export const text = catalogue({
   destination: ['Beneficiary', 'ተቀባይ'],
   completedAt: ['Completed at', 'የተጠናቀቀበት ጊዜ'],
   reversedAt: ['Reversed at', 'የተመለሰበት ጊዜ'],
-  none: ['No withdrawal matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ወጪ የለም።'],
-  noneHelp: [
+  noneYet: ['No withdrawals in the last 30 days.', 'ባለፉት 30 ቀናት ምንም ወጪ የለም።'],
+  noneYetHelp: [
     'A withdrawal pays a wallet or bank account from your balance.',
     'ወጪ ከቀሪ ሂሳብዎ ወደ ቦርሳ ወይም ወደ ባንክ ሂሳብ ይከፍላል።',
   ],
