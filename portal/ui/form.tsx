@@ -24,6 +24,10 @@ type FormProps = {
 };
 type CancelProps = { onCancel: () => void; cancel?: string };
 
+/** In a window the buttons stay in sight, however long its form is. */
+const FOOT =
+  'justify-end in-[dialog]:sticky in-[dialog]:bottom-0 in-[dialog]:-mx-4 in-[dialog]:-mb-3 in-[dialog]:border-t in-[dialog]:border-line in-[dialog]:bg-surface in-[dialog]:px-4 in-[dialog]:py-3';
+
 /** Fields, why they could not be sent, and the button that sends them, with one that leaves it if there is a way back. */
 export function Form(props: FormProps & Partial<CancelProps>) {
   const {
@@ -49,7 +53,7 @@ export function Form(props: FormProps & Partial<CancelProps>) {
     >
       {children}
       {Boolean(change.error) && !isErrorBeside && <Failed error={change.error} />}
-      <div className={`flex flex-wrap items-start gap-2 ${onCancel ? 'justify-end' : ''}`}>
+      <div className={`flex flex-wrap items-start gap-2 ${onCancel ? FOOT : ''}`}>
         {onCancel && <Button onClick={onCancel}>{cancel ?? text.cancel}</Button>}
         <Button type="submit" kind={kind} isBusy={change.isPending} disabled={isDisabled} whyNot={whyNot}>
           {action}

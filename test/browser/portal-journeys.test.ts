@@ -114,11 +114,17 @@ describe('journeys through the portal', () => {
   });
 
   test('a new payment has a link, and a QR code that opens it', async () => {
-    const { page, problems, close } = await portal.open('/test/transactions', { role: 'owner' });
+    const { page, problems, close } = await portal.open('/test/transactions', {
+      role: 'owner',
+      expected: /status of 400/,
+    });
     await page.waitForSelector('button:has-text("New payment")');
     await page.keyboard.press('n');
+    await page.fill('dialog input[type=tel]', '12');
     await page.click('dialog button:has-text("Create")');
     await page.waitForSelector('dialog >> text=An amount in birr');
+    await page.waitForSelector('dialog p:text("An Ethiopian mobile number")');
+    await page.fill('dialog input[type=tel]', '');
     await page.fill('dialog input[inputmode=decimal]', '120.50');
     await page.click('dialog button:has-text("Create")');
     const link = await page.locator('dialog pre').innerText();

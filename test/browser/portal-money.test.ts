@@ -9,7 +9,7 @@ import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { linkAccount } from '../support/settlements.ts';
-import { WIDTHS } from './browser.ts';
+import { screenshot, WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 const SCREENS = {
@@ -43,6 +43,17 @@ test('a person of finance sees the fee before a withdrawal is requested, and wha
   await page.waitForSelector('dialog >> text=Left today');
   await page.fill('dialog input[inputmode=decimal]', '100');
   await page.waitForSelector('dialog >> text=105.75 ETB');
+  // The form is longer than the window, and its button is in sight.
+  await page.setViewportSize(WIDTHS[1]);
+  expect(
+    await page.evaluate(
+      `(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.querySelector('dialog'))`,
+    ),
+  ).toBe(true);
+  const { y = 0, height = 0 } = (await page.locator('dialog button[type=submit]').boundingBox()) ?? {};
+  expect(y + height).toBeLessThan(WIDTHS[1].height);
+  expect(y).toBeGreaterThan(WIDTHS[1].height / 2);
+  await screenshot(page, 'new-withdrawal-foot');
   await page.click('dialog button:has-text("Request withdrawal")');
   expect(await page.getByText('Fill this in.').count()).toBe(2);
   await page.getByLabel('Name of the holder').fill('Abebe Bikila');

@@ -65,11 +65,10 @@ function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSessi
   const amount = typedBirr(fields.amount);
   const submit = (): void => {
     setTried(true);
-    if (amount === undefined || fields.checkoutOrderNo === '') return;
-    const { amount: _typed, ...texts } = fields;
-    const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ''));
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+    // A wrong amount too: the API names all wrong fields at once.
     createSession.mutate(
-      { body: { ...given, amount, currency: 'ETB', type: 'QRCODE' } },
+      { body: { ...given, ...(amount !== undefined && { amount }), currency: 'ETB', type: 'QRCODE' } },
       { onSuccess: ({ data }) => onCreated(data) },
     );
   };
