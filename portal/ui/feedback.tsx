@@ -7,6 +7,7 @@ import { Button } from './button.tsx';
 import { CallFailure, type FieldIssue } from './call.ts';
 import { meaningOf } from './issues.ts';
 import { language } from './language.ts';
+import { useOnline } from './online.ts';
 import { text } from './text.ts';
 
 type Problem = { code: string; message: string; details?: readonly FieldIssue[] };
@@ -55,9 +56,10 @@ export function ApiMessage({ code, message, details = [] }: Problem) {
   );
 }
 
-/** What failed, the id for support, and a way to repeat it. */
+/** What failed, the id for support, and a way to repeat it; what had no connection is repeated once there is one. */
 export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
   const requestId = error instanceof CallFailure ? error.requestId : null;
+  useOnline(error instanceof CallFailure && error.code === 'NETWORK' ? retry : undefined);
   return (
     <div role="alert">
       <Note tone="bad">

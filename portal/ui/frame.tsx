@@ -1,5 +1,5 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 
 import { IconButton } from './button.tsx';
 import { environment, otherBase } from './environment.ts';
@@ -59,7 +59,12 @@ export function Frame({ name, groups, home, keys, docsUrl, search, user, role, c
   const [isHelpOpen, setHelpOpen] = useState(false);
   const { pathname } = useLocation();
   const isMenuOpen = menuPath === pathname;
-  useShortcuts({ '?': () => setHelpOpen(true) });
+  const menuButton = useRef<HTMLButtonElement>(null);
+  const closeMenu = (): void => {
+    setMenuPath(null);
+    menuButton.current?.focus();
+  };
+  useShortcuts({ '?': () => setHelpOpen(true), ...(isMenuOpen && { Escape: closeMenu }) });
   return (
     <div className="flex min-h-dvh flex-col">
       <a href="#content" className="sr-only focus:not-sr-only focus:p-2">
@@ -68,6 +73,7 @@ export function Frame({ name, groups, home, keys, docsUrl, search, user, role, c
       <div className="top-0 z-10 flex flex-col lg:sticky lg:h-(--frame-height)">
         <header className="flex flex-1 items-center gap-1 border-b border-line bg-surface px-2 py-1 sm:px-4">
           <IconButton
+            ref={menuButton}
             icon="menu"
             label={text.menu}
             className="lg:hidden"

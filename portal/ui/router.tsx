@@ -4,6 +4,7 @@ import {
   lazyRouteComponent,
   Link,
   redirect,
+  type ErrorComponentProps,
   type RouteComponent,
 } from '@tanstack/react-router';
 
@@ -11,6 +12,7 @@ import { Button, buttonStyle } from './button.tsx';
 import { base } from './environment.ts';
 import { Empty } from './feedback.tsx';
 import { text } from './frame-text.ts';
+import { useOnline } from './online.ts';
 import { parseSearch, stringifySearch, type Search } from './search-params.ts';
 import { text as kit } from './text.ts';
 
@@ -73,20 +75,17 @@ export function createScreens({ shell, home, homeLabel }: Frame) {
   /** A screen, which is loaded when it is opened. */
   const screen = <const Path extends string>(path: Path, load: () => Promise<RouteComponent>) => {
     const component = lazyRouteComponent(async () => ({ default: await load().catch(explain) }));
-    return createRoute({
-      ...at,
-      path,
-      component,
-      errorComponent: ({ error, reset }) => {
-        const isUnreachable = error instanceof Error && error.message === UNREACHABLE;
-        const retry = (): void => void (isUnreachable ? component.preload?.()?.then(reset) : location.reload());
-        return (
-          <Empty title={isUnreachable ? kit.noConnection : text.broken}>
-            <Button onClick={retry}>{isUnreachable ? kit.retry : text.reload}</Button>
-          </Empty>
-        );
-      },
-    });
+    function ScreenFailed({ error, reset }: ErrorComponentProps) {
+      const isUnreachable = error instanceof Error && error.message === UNREACHABLE;
+      const retry = (): void => void (isUnreachable ? component.preload?.()?.then(reset) : location.reload());
+      useOnline(isUnreachable ? retry : undefined);
+      return (
+        <Empty title={isUnreachable ? kit.noConnection : text.broken}>
+          <Button onClick={retry}>{isUnreachable ? kit.retry : text.reload}</Button>
+        </Empty>
+      );
+    }
+    return createRoute({ ...at, path, component, errorComponent: ScreenFailed });
   };
   return { root, at, index, screen };
 }

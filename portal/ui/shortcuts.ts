@@ -20,7 +20,8 @@ export function useShortcuts(actions: Readonly<Record<string, () => void>>): voi
     const isChord = event.ctrlKey || event.metaKey;
     const action = actions[isChord ? `Ctrl+${event.key.toLowerCase()}` : event.key];
     if (!action || event.altKey || event.defaultPrevented || document.querySelector('dialog:modal')) return;
-    if (!isChord && (isTyping(event.target) || !areShortcutsOn())) return;
+    const isOff = event.key !== 'Escape' && !areShortcutsOn();
+    if (!isChord && (isTyping(event.target) || isOff)) return;
     event.preventDefault();
     action();
   });

@@ -59,7 +59,7 @@ describe('changes while a page is open', () => {
     await close();
   }, 120_000);
 
-  test('a screen that is opened without a connection shows that within the portal, and opens once there is one', async () => {
+  test('a screen that is opened without a connection shows that within the portal, and opens by itself once there is one', async () => {
     const { page, close } = await portal.open('/test/transactions', { viewport: WIDTHS[1], expected: /ERR_/ });
     await page.waitForSelector('tbody tr');
     await page.context().setOffline(true);
@@ -67,8 +67,27 @@ describe('changes while a page is open', () => {
     await page.waitForSelector('text=The server cannot be reached. Check your connection.');
     expect(await page.locator('#sidebar a').count()).toBeGreaterThan(0);
     await page.context().setOffline(false);
-    await page.click('main button:has-text("Retry")');
+    // By itself.
     await page.waitForSelector('h1:has-text("Webhooks")');
+    await page.waitForSelector('text=No subscriptions yet.');
+
+    // A screen that can be opened, and not read what it shows.
+    await page.waitForTimeout(5_000);
+    await page.context().setOffline(true);
+    await page.click('#sidebar a:has-text("Transaction")');
+    await page.waitForSelector('main [role=alert] >> text=The server cannot be reached. Check your connection.');
+    await page.context().setOffline(false);
+    await page.locator('main [role=alert]').waitFor({ state: 'detached' });
+    await close();
+  });
+
+  test('Esc closes the menu of a narrow screen, whose button has the focus again', async () => {
+    const { page, close } = await portal.open('/test/transactions', { viewport: WIDTHS[0] });
+    await page.click('button[aria-label="Menu"]');
+    await page.locator('#sidebar a').first().focus();
+    await page.keyboard.press('Escape');
+    await page.locator('#sidebar').waitFor({ state: 'hidden' });
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Menu');
     await close();
   });
 });
