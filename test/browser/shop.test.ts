@@ -11,6 +11,8 @@ import { inspect, launchBrowser, openTab } from './browser.ts';
 import { startCheckoutServer, type CheckoutServer } from './checkout.ts';
 
 const SECRET = newSecret();
+const LOADED_FONTS = `document.fonts.ready.then((fonts) =>
+  [...fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family.replaceAll('"', '')))`;
 
 describe('the demo shop, with the providers of the sandbox', () => {
   let simulator: TestSimulator;
@@ -50,8 +52,10 @@ describe('the demo shop, with the providers of the sandbox', () => {
     const { page, problems, close } = await openTab(browser, { origins: origins() });
     await page.goto(shop.url);
     await page.click('header a[lang=am]');
+    expect(await page.evaluate(LOADED_FONTS)).toEqual(['Noto Sans Ethiopic']);
     await page.click('button[value=buna]');
     expect(await page.getAttribute('html', 'lang')).toBe('am');
+    expect(await page.evaluate(LOADED_FONTS)).toEqual(['Noto Sans Ethiopic']);
     expect(await page.locator('.amount').innerText()).toBe('45.50 ብር');
     await page.fill('#phone', '0911000004');
     await page.click('form[action$="/pay"] button');

@@ -57,7 +57,7 @@ describe('the hosted checkout page', () => {
   test('the page forbids frames, foreign scripts and referrers by its headers', async () => {
     const { headers } = await (await pages.open()).get();
     expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^ ]+; script-src 'sha256-[^ ]+; connect-src 'self'; .+frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[^ ]+; script-src 'sha256-[^ ]+; font-src 'self'; connect-src 'self'; .+frame-ancestors 'none'$/,
     );
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('cache-control')).toBe('no-store');

@@ -32,6 +32,15 @@ test('a person signs in with e-mail address and password, in any case of letters
   });
 });
 
+test('the pages name a font for Ethiopic letters, which is served without a session', async () => {
+  const style = await (await fetch(`${portal.url}/sign-in.css`)).text();
+  const [, path = ''] = /url\("([^"]+)"\)/.exec(style) ?? [];
+  const font = await fetch(`${portal.url}${path}`);
+  expect([font.status, font.headers.get('content-type')]).toEqual([200, 'font/woff2']);
+  expect(font.headers.get('cache-control')).toContain('immutable');
+  expect(Buffer.from(await font.arrayBuffer()).toString('latin1', 0, 4)).toBe('wOF2');
+});
+
 test('over https the cookie has the prefix __Host- and Secure', async () => {
   const secure = await startPortalService({ PORTAL_URL: 'https://portal.example.et' });
   const address = await addPerson(secure.db, await secure.newMerchant(), 'viewer');

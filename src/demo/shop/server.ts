@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 
 import { readBody } from '../../lib/body.ts';
+import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
 import type { Logger } from '../../lib/log.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
@@ -36,7 +37,7 @@ const BODY_BYTES_MAX = 262_144;
 const LANGUAGE_COOKIE = 'buna_bet_language';
 const SECURITY_HEADERS = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; font-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
   'X-Content-Type-Options': 'nosniff',
   // With no-referrer, browsers would send our own forms with the origin "null".
   'Referrer-Policy': 'same-origin',
@@ -120,6 +121,7 @@ function pageRoutes(inbox: Inbox, checkout: Checkout): Router {
   routes.get('/', (ctx) => {
     ctx.body = shopPage(inbox, languageOf(ctx));
   });
+  routes.get(FONT_PATH, sendFont);
   routes.get('/shop.js', (ctx) => {
     ctx.type = 'text/javascript';
     ctx.body = SCRIPT;

@@ -13,6 +13,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'",
     `style-src ${hashOf(STYLE)}`,
     `script-src ${hashOf(SCRIPT)}`,
+    "font-src 'self'",
     "connect-src 'self'",
     "img-src 'self' data:",
     "form-action 'self'",

@@ -7,6 +7,7 @@ import { languageOf, rememberLanguage } from '../../http/language.ts';
 import type { Limits } from '../../http/limits.ts';
 import { hungUp, type RequestState } from '../../http/pipeline.ts';
 import { AppError, notFound, type ErrorCode } from '../../lib/errors.ts';
+import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { listChannels } from '../../merchants/channels/queries.ts';
@@ -50,6 +51,7 @@ const LOGO_CACHED_SECONDS = 60 * 60;
  */
 export function createCheckoutPages(deps: PageDeps): Router {
   const router = new Router({ sensitive: true });
+  router.get(FONT_PATH, sendFont);
   router.use(async (ctx, next) => {
     try {
       await deps.limits.countPage(ctx);
@@ -78,15 +80,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
     await sendSession(deps, ctx, { visitor, session: await readSession(deps, visitor.key), cancelling: true });
   });
 
-  router.get('/checkout/:sessionId/logo', async (ctx) => {
-    const { key } = await visitorOf(deps, ctx);
-    const { logoId = null } = (await findBusiness(deps.db, key)) ?? {};
-    if (logoId === null) throw notFound('logo');
-    const { row, bytes } = await readDocument(deps, { ...key, documentId: logoId });
-    ctx.set({ 'Cache-Control': `private, max-age=${LOGO_CACHED_SECONDS}`, 'X-Content-Type-Options': 'nosniff' });
-    ctx.type = row.contentType;
-    ctx.body = bytes;
-  });
+  router.get('/checkout/:sessionId/logo', async (ctx) => sendLogo(deps, ctx));
 
   // A rejected form is shown under these addresses; reloading them shows the page.
   router.get(
@@ -117,6 +111,17 @@ export function createCheckoutPages(deps: PageDeps): Router {
   });
 
   return router;
+}
+
+/** The merchant's logo, which belongs to its verified business. */
+async function sendLogo(deps: PageDeps, ctx: Context): Promise<void> {
+  const { key } = await visitorOf(deps, ctx);
+  const { logoId = null } = (await findBusiness(deps.db, key)) ?? {};
+  if (logoId === null) throw notFound('logo');
+  const { row, bytes } = await readDocument(deps, { ...key, documentId: logoId });
+  ctx.set({ 'Cache-Control': `private, max-age=${LOGO_CACHED_SECONDS}`, 'X-Content-Type-Options': 'nosniff' });
+  ctx.type = row.contentType;
+  ctx.body = bytes;
 }
 
 /** `GET …/state?since=version&wait=25`: the state, as soon as it is another than `since`. */

@@ -1,6 +1,8 @@
+import { FONT_FACE } from '../../lib/ethiopic-font.ts';
+
 /** The page's style sheet. Borders that are transparent appear where the system forces its colours. */
-export const STYLE = `
-:root{color-scheme:light dark;--ground:#eef2f0;--card:#fff;--ink:#14211b;--quiet:#4a5a52;--line:#8a9992;--brand:#065f46;--on-brand:#fff;--soft:#e3f1ea;--bad:#9b1c1c;--bad-soft:#fdecec;font:1rem/1.45 system-ui,"Noto Sans Ethiopic",Nyala,"Abyssinica SIL",sans-serif}
+export const STYLE = `${FONT_FACE}
+:root{color-scheme:light dark;--ground:#eef2f0;--card:#fff;--ink:#14211b;--quiet:#4a5a52;--line:#8a9992;--brand:#065f46;--on-brand:#fff;--soft:#e3f1ea;--bad:#9b1c1c;--bad-soft:#fdecec;font:1rem/1.45 "Noto Sans Ethiopic",system-ui,sans-serif}
 @media (prefers-color-scheme:dark){:root{--ground:#0e1512;--card:#18221e;--ink:#edf5f1;--quiet:#b3c2bb;--line:#728279;--brand:#4ade9f;--on-brand:#04251a;--soft:#1c3529;--bad:#fda4a4;--bad-soft:#401a1c}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);overflow-wrap:anywhere}

@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { sessionOf, type Site } from '../../access/users/identify.ts';
 import { rememberLanguage } from '../../http/language.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
 import { html } from '../../lib/html.ts';
 import { listMails } from '../../outbox/mail.ts';
 import { createNoticeWriter } from '../notices.ts';
@@ -48,6 +49,7 @@ export function createSignInPages(deps: PageDeps): Router {
     ctx.type = 'text/css';
     ctx.body = STYLE;
   });
+  router.get(FONT_PATH, sendFont);
   router.get(SCRIPT_PATH, (ctx) => {
     ctx.set('Cache-Control', 'public, max-age=3600');
     ctx.type = 'text/javascript';
