@@ -153,16 +153,24 @@ describe('the text of the page', () => {
     expect((await page.post('change')).status).toBe(303);
   });
 
-  test.each([
-    ['failed', declined(false), 'The payment was declined.'],
-    ['expired', PENDING, 'has expired'],
-  ])('after an attempt was sent, a %s page asks to wait before paying again', async (_end, outcome, text) => {
+  test('of a definite decline neither asks to wait nor offers to check, and follows the state', async () => {
+    const page = await waiting();
+    pages.fixture.pass(3_000);
+    pages.fixture.provider.returns(declined(false));
+    await pages.fixture.checkAttempt(await page.attempt(), { notifyWorkflow: false });
+    const read = await page.read();
+    expect(read).toMatch(/The payment was declined\. Go back to the shop/);
+    expect(read).not.toMatch(/If you have confirmed|check now/);
+    expect(await page.text()).toContain(`data-state="${page.path}/state"`);
+  });
+
+  test('after an attempt was sent, an expired page asks to wait before paying again', async () => {
     const page = await waiting();
     pages.fixture.pass(30 * 60_000);
-    pages.fixture.provider.returns(outcome);
+    pages.fixture.provider.returns(PENDING);
     await pages.fixture.expireAttempt(await page.attempt(), pages.fixture.clock());
     const read = await page.read();
-    expect(read).toContain(text);
+    expect(read).toContain('has expired');
     expect(read).toContain(
       'If you have confirmed, we send the result to the shop. Wait a few minutes before you pay again.',
     );

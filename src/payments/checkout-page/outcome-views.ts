@@ -23,18 +23,22 @@ export function heldPage(view: SessionView): View {
   return { title: texts.heldTitle, body, follows: true };
 }
 
-/** The end without money, as far as is known: after an attempt the provider may still report it paid. */
+/**
+ * The end without money, as far as is known: an attempt without a definite decline may have been confirmed, which the
+ * customer can have checked. The page also follows a declined one, should the provider report it paid after all.
+ */
 export function outcomePage(view: SessionView): View {
   const { session, language } = view;
   const texts = textsOf(language);
   const end = session.status.toLowerCase() as 'failed' | 'cancelled' | 'expired';
   const wasSent = session.attemptsCount > 0;
+  const isOpenEnded = wasSent && session.attemptStatus !== 'DECLINED';
   const reason = end === 'failed' && session.attemptFailure ? texts[session.attemptFailure.code] : null;
   const title = texts[`${end}Title`];
   const body = html`<h1>${title}</h1>
     <p data-say>${reason} ${texts[end]}</p>
-    ${wasSent ? html`<p class="note" data-say>${texts.perhapsPaid}</p>` : null} ${summary(view)} ${backButton(view)}
-    ${wasSent ? checkButton(view) : null}`;
+    ${isOpenEnded ? html`<p class="note" data-say>${texts.perhapsPaid}</p>` : null} ${summary(view)} ${backButton(view)}
+    ${isOpenEnded ? checkButton(view) : null}`;
   return { title, body, follows: wasSent };
 }
 
