@@ -45,6 +45,16 @@ describe('finding and ordering', () => {
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
 
+    const field = page.getByRole('searchbox', { name: 'Order number, or id' });
+    await field.fill('ORDER-1');
+    await field.press('Enter');
+    await page.waitForURL('**/test/events?checkoutOrderNo=ORDER-1');
+    await page.waitForSelector('tbody >> text=payment.created');
+    await field.fill(event?.resourceId ?? '');
+    await field.press('Enter');
+    await page.waitForURL(`**/test/events?resourceId=${event?.resourceId}`);
+    await page.waitForSelector(`tbody >> text=${event?.resourceId}`);
+
     await page.keyboard.press('/');
     await page.keyboard.type('nothing of this name');
     await page.waitForSelector('dialog >> text=Nothing was found');

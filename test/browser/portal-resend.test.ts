@@ -92,7 +92,7 @@ describe('the bulk resend of the portal', () => {
     expect(await page.locator('button:has-text("Resend 0")').isDisabled()).toBe(true);
     const developer = await portal.open('/test/events?event=webhook.test');
     await developer.page.click('button:text-is("Resend many")');
-    await developer.page.waitForSelector('text=Clear the filters for one event or id first');
+    await developer.page.waitForSelector('text=Clear the filters for one event, order or id first');
     await Promise.all([close(), developer.close()]);
   });
 });

@@ -1,4 +1,5 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildFixture, buildMerchant, buildSession } from '../support/build.ts';
 import { stubKey, type HttpResponse, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -160,6 +161,21 @@ describe('listing events', () => {
     expect(idsOf(await get(`/events?resourceId=${one.resourceId}`))).toEqual([paid]);
     expect(idsOf(await get(`/events?subscriptionId=${row.id}`))).toEqual([failed]);
     expect(idsOf(await get(`/events?merchantId=${scope.merchantId}`))).toHaveLength(2);
+  });
+
+  test('filters by the order number of a transaction of the merchant', async () => {
+    scope = await buildMerchant(fixture.db);
+    const [payments, checkoutOrderNo] = [buildFixture(fixture.db, { clock: fixture.deps.clock }), 'ABY-02959'];
+    const { sessionId } = await buildSession(payments, scope, { checkoutOrderNo });
+    await payments.closeUnpaid(sessionId, 'CANCELLED');
+    await fixture.record(scope);
+    const { body } = await get(`/events?checkoutOrderNo=${checkoutOrderNo}`);
+    expect(body.data.map(({ event }: { event: string }) => event)).toContain('checkout.canceled');
+    expect((await get('/events')).body.data).toHaveLength(body.data.length + 1);
+    expect(idsOf(await get(`/events?checkoutOrderNo=${checkoutOrderNo}&event=refund.failed`))).toEqual([]);
+    expect(idsOf(await get('/events?checkoutOrderNo=ABY-02960'))).toEqual([]);
+    const { merchantId } = await fixture.newMerchant();
+    expect(idsOf(await get(`/events?checkoutOrderNo=${checkoutOrderNo}`, stubKey(merchantId)))).toEqual([]);
   });
 
   test('date filters are whole days in Addis Ababa, both ends included', async () => {

@@ -35,8 +35,8 @@ const text = catalogue({
   lasts: (time: string) => [`Takes about ${time}.`, `${time} ያህል ይወስዳል።`],
   nothing: ['There is nothing to resend.', 'እንደገና የሚላክ የለም።'],
   narrower: [
-    'Clear the filters for one event or id first: a bulk resend has days, status and subscription only.',
-    'መጀመሪያ የአንድ ክስተት ወይም መለያ ማጣሪያዎችን ያጥፉ፦ የብዙዎች ዳግም መላኪያ ቀናት፣ ሁኔታና ምዝገባ ብቻ አለው።',
+    'Clear the filters for one event, order or id first: a bulk resend has days, status and subscription only.',
+    'መጀመሪያ የአንድ ክስተት፣ ትዕዛዝ ወይም መለያ ማጣሪያዎችን ያጥፉ፦ የብዙዎች ዳግም መላኪያ ቀናት፣ ሁኔታና ምዝገባ ብቻ አለው።',
   ],
   start: (count: number) => [`Resend ${deliveries(count)}`, `${formatCount(count)} መላኪያዎችን እንደገና ይላኩ`],
 });
@@ -58,9 +58,9 @@ export function ResendMany({ search, onStart, onClose }: Props) {
     search['status'] === 'SKIPPED' ? 'SKIPPED' : 'FAILED',
   );
   const [rate, setRate] = useState(FASTEST);
-  const { startDate, endDate, subscriptionId, event, resourceId } = search;
+  const { startDate, endDate, subscriptionId, event, resourceId, checkoutOrderNo } = search;
   const days = startDate && endDate ? { startDate, endDate } : lastDays(DAYS_BACK);
-  const isNarrower = event !== undefined || resourceId !== undefined;
+  const isNarrower = (event ?? resourceId ?? checkoutOrderNo) !== undefined;
   const wanted = { status, ...days, ...(subscriptionId && { subscriptionId }) };
   const endpoint = 'POST /api/checkout/webhooks/events/resend';
   const count = useQuery({

@@ -12,7 +12,7 @@ export const text = catalogue({
   createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   type: ['Event', 'ክስተት'],
   subscription: ['Subscription', 'ምዝገባ'],
-  searchLabel: ['Id of a transaction, withdrawal…', 'የግብይት፣ የወጪ… መለያ'],
+  searchLabel: ['Order number, or id of a withdrawal…', 'የትዕዛዝ ቁጥር፣ ወይም የወጪ… መለያ'],
   noneYet: ['No events in the last 30 days.', 'ባለፉት 30 ቀናት ምንም ክስተት የለም።'],
   noneYetHelp: [
     'Events are recorded with each payment, withdrawal and settlement.',

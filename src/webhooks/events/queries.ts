@@ -70,7 +70,12 @@ export async function listAttempts(db: Queryable, event: MerchantScope & { event
 
 export type EventRow = z.input<typeof Event>;
 
-type EventFilter = MerchantScope & z.output<typeof EventListQuery> & { range: DayRange };
+type EventFilter = MerchantScope &
+  z.output<typeof EventListQuery> & {
+    range: DayRange;
+    /** Those that the events are about; null: all. */
+    resourceIds: string[] | null;
+  };
 
 const columnsOf = (
   include: 'payload' | undefined,
@@ -84,6 +89,7 @@ export async function listEvents(db: Queryable, filter: EventFilter) {
     ...deliveryConditions(filter),
     ...(filter.event === undefined ? [] : ['e.event = :event']),
     ...(filter.resourceId === undefined ? [] : ['e.resource_id = :resourceId']),
+    ...(filter.resourceIds === null ? [] : ['e.resource_id = ANY (:resourceIds)']),
   ];
   const listed = {
     columns: columnsOf(filter.include),

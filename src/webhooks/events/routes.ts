@@ -28,7 +28,12 @@ const resending = {
   auth: { by: 'key', scope: 'webhooks:write', permission: 'webhooks:resend' },
 } as const;
 
-type EventDeps = { db: Database; clock: Clock; catalogue: EventCatalogue };
+type EventDeps = {
+  db: Database;
+  clock: Clock;
+  catalogue: EventCatalogue;
+  findTransactionIds: (checkoutOrderNo: string, scope: MerchantScope) => Promise<string[]>;
+};
 
 /** Events, their deliveries and attempts, resends, statistics, the catalogue of event types. */
 export function eventRoutes(deps: EventDeps): Route[] {
@@ -41,7 +46,7 @@ function narrowedScope(caller: MerchantScope, merchantId: string | undefined): M
   return scopeOf(caller);
 }
 
-function eventReads({ db, clock }: EventDeps): Route[] {
+function eventReads({ db, clock, findTransactionIds }: EventDeps): Route[] {
   return [
     readRoute(`GET ${PATH}/events`, {
       ...reading,
@@ -54,7 +59,10 @@ function eventReads({ db, clock }: EventDeps): Route[] {
       paginated: true,
       handle: async ({ caller, query }) => {
         const scope = narrowedScope(caller, query.merchantId);
-        const page = await listEvents(db, { ...query, ...scope, range: readDayRange(query, clock()) });
+        const { checkoutOrderNo } = query;
+        const resourceIds = checkoutOrderNo === undefined ? null : await findTransactionIds(checkoutOrderNo, scope);
+        const range = readDayRange(query, clock());
+        const page = await listEvents(db, { ...query, ...scope, range, resourceIds });
         return { message: 'Events', ...page };
       },
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { instant, mustBe, patternText } from '../../lib/fields.ts';
+import { instant, mustBe, patternText, reference } from '../../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../../lib/pagination.ts';
 import { DELIVERY_STATUSES, EVENT_STATUSES } from '../delivery/states.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
@@ -32,6 +32,9 @@ export const EventListQuery = z.strictObject({
   event: z.enum(EVENT_TYPE_NAMES).optional(),
   subscriptionId: id.optional(),
   resourceId: id.optional(),
+  checkoutOrderNo: reference
+    .optional()
+    .meta({ description: 'Events of the transaction with this order number, and of its refunds' }),
   ...include,
   ...pageQuery,
 });
