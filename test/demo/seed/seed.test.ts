@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -114,6 +114,14 @@ describe('the demo data after a killed first run', () => {
     expect(await count('withdrawal', "stage IN ('UNDER_REVIEW', 'SUBMITTED')")).toBe(2);
     expect(await each('action', 'operator_audit')).toContain('settlement.failed');
     await expectLedgerHolds(database.db);
+  });
+
+  test('pays the payee of the withdrawal in README.md under no other name, so that it needs no review', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const [, phone = '', name = ''] = /"phone": "0(\d+)", "accountName": "([^"]+)"/.exec(readme) ?? [];
+    const paidTo = `phone = '251${phone}' AND status = 'SUCCESS'`;
+    expect(await count('withdrawal', `${paidTo} AND account_name = '${name}'`)).toBeGreaterThan(0);
+    expect(await count('withdrawal', `${paidTo} AND account_name <> '${name}'`)).toBe(0);
   });
 
   test('has a closing balance of each day that its movements add up to and the next day opens with', async () => {
