@@ -247,6 +247,11 @@ describe('what a merchant sets up', () => {
       expect(await page.locator('main').innerText()).toContain(
         'Missing: the verification of your business, two-factor authentication of your own account.',
       );
+      await page.waitForSelector('text=Test has a verification of its own');
+      expect(await page.locator('a:text-is("Go to live")').count()).toBe(0);
+      await page.click('a:text-is("Turn on two-factor authentication")');
+      await page.waitForURL('**/test/security');
+      await page.goBack();
       await page.click('text=Open the transaction');
       await page.waitForURL('**/test/transactions/txn_*');
       expect(problems).toEqual([]);

@@ -128,18 +128,25 @@ function live(
   { kycStatus, liveEnabled }: Member['merchant'],
   hasPaid: boolean,
 ): Pick<Step, 'isDone' | 'state' | 'action'> {
+  const needsTwoFactor = twoFactor.requiredForLive && !twoFactor.enabled;
   const missing = [
     kycStatus !== 'APPROVED' && text.missingVerification,
     !hasPaid && text.missingPayment,
-    twoFactor.requiredForLive && !twoFactor.enabled && text.missingTwoFactor,
+    needsTwoFactor && text.missingTwoFactor,
   ].filter((one) => one !== false);
   const state = missing.length === 0 ? text.liveOpen : `${text.liveClosed} ${missing.join(', ')}.`;
-  const link = (
-    <a href="/live/" className={buttonStyle('primary')}>
-      {text.toLive}
-    </a>
+  const link = needsTwoFactor ? (
+    <Link to="/security" className={buttonStyle()}>
+      {text.turnOnTwoFactor}
+    </Link>
+  ) : (
+    liveEnabled && (
+      <a href="/live/" className={buttonStyle('primary')}>
+        {text.toLive}
+      </a>
+    )
   );
-  return { isDone: liveEnabled && missing.length === 0, state, action: liveEnabled && link };
+  return { isDone: liveEnabled && missing.length === 0, state, action: link };
 }
 
 type Step = { title: string; isDone: boolean; help: string; state: string | undefined; action: ReactNode };

@@ -21,8 +21,8 @@ export const text = catalogue({
   open: ['To do', 'ይቀራል'],
   verify: ['Verify your business', 'ድርጅትዎን ያረጋግጡ'],
   verifyHelp: [
-    'Meskot checks the business and its documents before it takes real payments. This takes longest: begin with it.',
-    'መስኮት እውነተኛ ክፍያ ከመቀበሉ በፊት ድርጅቱንና ሰነዶቹን ይመረምራል። ረጅሙን ጊዜ የሚወስደው ይህ ነው፦ በዚህ ይጀምሩ።',
+    'Meskot checks the business and its documents before it takes real payments. This takes longest: begin with it. Test has a verification of its own, which only shows how it goes.',
+    'መስኮት እውነተኛ ክፍያ ከመቀበሉ በፊት ድርጅቱንና ሰነዶቹን ይመረምራል። ረጅሙን ጊዜ የሚወስደው ይህ ነው፦ በዚህ ይጀምሩ። ሙከራው የራሱ ማረጋገጫ አለው፤ ያ አሠራሩን ብቻ ያሳያል።',
   ],
   toVerification: ['Open the verification', 'ማረጋገጫውን ይክፈቱ'],
   NOT_STARTED: ['Not submitted yet.', 'ገና አልቀረበም።'],
@@ -75,5 +75,6 @@ export const text = catalogue({
   missingVerification: ['the verification of your business', 'የድርጅትዎ ማረጋገጫ'],
   missingPayment: ['a successful test payment', 'አንድ የተሳካ የሙከራ ክፍያ'],
   missingTwoFactor: ['two-factor authentication of your own account', 'የራስዎ አካውንት ሁለት ደረጃ ማረጋገጫ'],
+  turnOnTwoFactor: ['Turn on two-factor authentication', 'ሁለት ደረጃ ማረጋገጫን ያብሩ'],
   toLive: ['Go to live', 'ወደ እውነተኛው ይሂዱ'],
 });

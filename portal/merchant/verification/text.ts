@@ -5,8 +5,8 @@ import { catalogue } from '../../ui/language.ts';
 export const text = catalogue({
   title: ['Verification', 'ማረጋገጫ'],
   test: [
-    'This is a test: it is decided after five seconds and opens nothing. A TIN that ends in 13 is rejected, 14 waits, 15 needs more information, all others are approved.',
-    'ይህ ሙከራ ነው፦ ከአምስት ሰከንድ በኋላ ይወሰናል፣ የሚከፍተውም ነገር የለም። በ13 የሚያልቅ TIN ውድቅ ይሆናል፣ 14 ይጠብቃል፣ 15 ተጨማሪ መረጃ ይፈልጋል፣ ሌሎቹ ይጸድቃሉ።',
+    'This is a test, apart from the real verification of your business: it is decided after five seconds and opens nothing. A TIN that ends in 13 is rejected, 14 waits, 15 needs more information, all others are approved.',
+    'ይህ ከድርጅትዎ እውነተኛ ማረጋገጫ የተለየ ሙከራ ነው፦ ከአምስት ሰከንድ በኋላ ይወሰናል፣ የሚከፍተውም ነገር የለም። በ13 የሚያልቅ TIN ውድቅ ይሆናል፣ 14 ይጠብቃል፣ 15 ተጨማሪ መረጃ ይፈልጋል፣ ሌሎቹ ይጸድቃሉ።',
   ],
   toLive: ['To the real verification', 'ወደ እውነተኛው ማረጋገጫ'],
   notStarted: [
