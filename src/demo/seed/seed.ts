@@ -1,9 +1,12 @@
 import { listKeys } from '../../access/api-keys.ts';
+import { runAudited } from '../../access/operator-route.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { type Database, openDatabase, rows } from '../../lib/db.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
-import { createTransactionRunner, type RunInTransaction } from '../../outbox/record.ts';
+import { createTransactionRunner, type RunInTransaction, type UnitOfWork } from '../../outbox/record.ts';
+import { recordReceipt } from '../../reconciliation/receipts/operations.ts';
+import { requestMessage } from '../../reconciliation/workflow.ts';
 import { createReportFiles } from '../../reports/files.ts';
 import { createGenerateReport } from '../../reports/generate.ts';
 import { readPeriod } from '../../reports/period.ts';
@@ -17,20 +20,23 @@ import {
   type DemoSecrets,
   type RecallInput,
   createSandboxKey,
+  demoContext,
   ensureMerchants,
   recallCredentials,
   subscribe,
   subscriptionDeps,
 } from './merchants.ts';
-import { paymentItem } from './payments.ts';
+import { paymentItem, withOneHeld } from './payments.ts';
 import { payoutItems } from './payouts.ts';
 import { planPayments } from './plan.ts';
+import { refundItems } from './refunds.ts';
 import { writeSimulatorHistory } from './simulator-history.ts';
 import { seedDeliveries } from './webhook-history.ts';
 
 /** Rounded to a day. Payments since then have deliveries; earlier ones have only events. */
 const SUBSCRIBED_FOR_MS = 2 * DAY_MS;
 const OPEN_MAX = 100;
+const RECEIPT_SANTIM = 1_250_00n;
 
 export type SeedInput = RecallInput & {
   /** The number of payments of "Abyssinia Coffee". */
@@ -69,8 +75,9 @@ async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<Dem
   const until = await ensureMerchants(deps, createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing));
   const others = planPayments({ ...NEW_SHOP.plan, until }).map(paymentItem);
   const items = [
-    ...planPayments({ ...ABYSSINIA.plan, count: payments, until }).map(paymentItem),
+    ...withOneHeld(planPayments({ ...ABYSSINIA.plan, count: payments, until })).map(paymentItem),
     ...payoutItems({ ...ABYSSINIA.plan, payments, until }),
+    ...refundItems(until),
   ];
   // At midnight, when no payment is in progress.
   const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
@@ -94,12 +101,29 @@ async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<Dem
     const recent = items.filter((item) => !isOlder(item));
     await seedHistory({ ...history, db: trx, inTransaction: (work) => work(trx) }, recent);
     await seedDeliveries({ trx, keyRing }, { ...ids, until });
+    await recordUnallocated(tx, until);
+    // For the operators' list of compared days, which is empty until the first night.
+    const day = addisDay(new Date(until.getTime() - DAY_MS));
+    const { environment } = ABYSSINIA.scope;
+    await tx.enqueue(
+      ABYSSINIA.plan.channels.map(({ value: channel }) => requestMessage({ environment, channel, day })),
+    );
     // Last retries that are due and payouts in progress need their workflows.
     for (const findRecoverable of [findRecoverableDeliveries, findRecoverableWithdrawals, findRecoverableSettlements]) {
       const open = await findRecoverable(trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
       await tx.enqueue(open.map(({ message }) => message));
     }
     return { webhookSecret, sandboxKey: await createSandboxKey(trx, pepper) };
+  });
+}
+
+/** Money that has come to the operator's bank account without a payer, as an operator has booked it. */
+async function recordUnallocated(tx: UnitOfWork, at: Date): Promise<void> {
+  const { environment } = ABYSSINIA.scope;
+  await runAudited(demoContext(tx, at), { action: 'receipt.record-unallocated' }, async () => {
+    const receipt = { environment, amountSantim: RECEIPT_SANTIM, bankReference: 'FT26DEMO0001', at };
+    const { money } = await recordReceipt(tx, receipt);
+    return { audit: { resourceType: 'receipt', resourceId: money.id, environment } };
   });
 }
 

@@ -7,7 +7,7 @@ import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
 import { openStateFile } from '../../sandbox/simulator/order-store.ts';
 import { createOrder, type Order } from '../../sandbox/simulator/order.ts';
 
-/** A payment has a title, a payout the name of an account. */
+/** A payment has a title, a payout and a refund the name of who gets it. */
 type Row = {
   id: string;
   channel: SimulatedChannel;
@@ -21,11 +21,13 @@ type Row = {
   expiresAt: Date;
   status: 'PENDING' | 'SUCCESS' | 'REVERSED';
   title: string | null;
+  /** The payment that a refund returns. */
+  refundOf: string | null;
   accountName: string;
 };
 
 /**
- * Gives a simulator that never ran the demo's payments and payouts. Otherwise its statements would lack them, and every
+ * Gives a simulator that never ran the demo's payments, payouts and refunds. Otherwise its statements would lack them, and every
  * reconciliation of those days would find discrepancies.
  */
 export async function writeSimulatorHistory(db: Queryable, stateFile: string): Promise<void> {
@@ -34,29 +36,36 @@ export async function writeSimulatorHistory(db: Queryable, stateFile: string): P
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
             a.ended_at AS decided_at, NULL AS reversed_at, s.expires_at, 'SUCCESS' AS status,
-            'Order ' || t.checkout_order_no AS title, NULL AS account_name
+            'Order ' || t.checkout_order_no AS title, NULL AS refund_of,
+            NULL AS account_name
      FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id JOIN transaction t ON t.id = a.transaction_id
      WHERE a.environment = 'sandbox' AND a.received_santim IS NOT NULL
      UNION ALL
      SELECT id, channel, phone, amount_santim, currency, provider_reference, submitted_at,
-            completed_at, reversed_at, submitted_at, status, NULL, account_name
+            completed_at, reversed_at, submitted_at, status, NULL, NULL, account_name
      FROM withdrawal
      WHERE environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
-       AND phone IS NOT NULL`,
+       AND phone IS NOT NULL
+     UNION ALL
+     SELECT r.id, r.channel, a.phone, r.amount_santim, r.currency, r.provider_reference, r.submitted_at,
+            r.completed_at, NULL, r.submitted_at, r.status, NULL, a.id, ''
+     FROM refund r JOIN payment_attempt a ON a.id = r.attempt_id
+     WHERE r.environment = 'sandbox' AND r.status = 'SUCCESS'`,
   );
   openStateFile(stateFile).append(...found.map((row) => ({ order: orderOf(row) })));
 }
 
 /** An order whose callbacks are done. */
 function orderOf(row: Row): Order {
-  const { id, channel, phone, currency, status, title } = row;
+  const { id, channel, phone, currency, status, title, refundOf } = row;
+  const simulatedId = (one: string): string => (channel === 'TELEBIRR' ? toPlainOrderId(one) : one);
   const [amount, reference] = [formatBirr(row.amountSantim), row.providerReference ?? id];
   const isOpen = status === 'PENDING';
   const isPayment = title !== null;
   const request = {
-    direction: isPayment ? ('payment' as const) : ('payout' as const),
+    direction: isPayment ? ('payment' as const) : refundOf === null ? ('payout' as const) : ('refund' as const),
     channel,
-    orderId: channel === 'TELEBIRR' ? toPlainOrderId(id) : id,
+    orderId: simulatedId(id),
     amount,
     currency,
     callbackUrl: 'http://localhost',
@@ -66,6 +75,7 @@ function orderOf(row: Row): Order {
     title: title ?? row.accountName,
     returnUrl: null,
     expiresAtMs: isPayment ? row.expiresAt.getTime() : null,
+    ...(refundOf !== null && { refundOf: simulatedId(refundOf) }),
   };
   const behaviour = isPayment ? 'approve' : isOpen ? 'never' : 'pay';
   return {

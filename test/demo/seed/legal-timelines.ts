@@ -9,11 +9,15 @@ import { TIMELINE as WITHDRAWAL } from '../../../src/withdrawals/schema.ts';
 const TRY = String.raw`attempt\.started( provider\.responded)?`;
 const DECLINED = `(${TRY} attempt\\.declined )*`;
 
+const REFUNDED = String.raw`( refund\.created refund\.submitted refund\.responded refund\.(succeeded|failed))?`;
+
 /** The legal timelines by the session's status. */
 export const LEGAL: Readonly<Record<SessionStatus, RegExp>> = {
   OPEN: new RegExp(`^session\\.created( ${TRY} attempt\\.declined)*$`),
-  PROCESSING: /^never, in the past$/,
-  COMPLETED: new RegExp(`^session\\.created ${DECLINED}${TRY} (session\\.(expired|cancelled) )?payment\\.succeeded$`),
+  PROCESSING: new RegExp(`^session\\.created ${TRY} payment\\.held$`),
+  COMPLETED: new RegExp(
+    `^session\\.created ${DECLINED}${TRY} (session\\.(expired|cancelled) )?payment\\.succeeded${REFUNDED}$`,
+  ),
   FAILED: new RegExp(`^session\\.created ${DECLINED}${TRY} attempt\\.declined$`),
   CANCELLED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.cancelled$`),
   EXPIRED: new RegExp(`^session\\.created ${DECLINED}(${TRY} )?session\\.expired$`),
