@@ -64,7 +64,7 @@ function State({ row }: { row: Row }) {
       )}
       {problems.map((problem) => (
         <div key={problem.code + problem.message} className="max-w-prose text-bad">
-          {problem.details.length === 0 ? <ApiMessage {...problem} /> : <WrongColumns {...problem} />}
+          <ProblemText problem={problem} />
         </div>
       ))}
       {!quote.withdrawal && problems.length === 0 && <Badge tone="good">{text.ready}</Badge>}
@@ -73,8 +73,10 @@ function State({ row }: { row: Row }) {
   );
 }
 
-/** What is wrong with the values of a line, each by the heading of its column in the file. */
-function WrongColumns({ message, details }: Pick<CallFailure, 'message' | 'details'>) {
+/** What is wrong with a line: its values, each by the heading of its column in the file, or the line as a whole. */
+function ProblemText({ problem }: { problem: Pick<CallFailure, 'code' | 'message' | 'details'> }) {
+  const { code, message, details } = problem;
+  if (details.length === 0) return <ApiMessage code={code} message={message} />;
   return (
     <>
       {details.map((issue) => {
