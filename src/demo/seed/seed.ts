@@ -6,7 +6,7 @@ import { type Database, openDatabase, rows } from '../../lib/db.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner, type RunInTransaction, type UnitOfWork } from '../../outbox/record.ts';
 import { recordReceipt } from '../../reconciliation/receipts/operations.ts';
-import { requestMessage } from '../../reconciliation/workflow.ts';
+import { requestRun } from '../../reconciliation/request.ts';
 import { createReportFiles } from '../../reports/files.ts';
 import { createGenerateReport } from '../../reports/generate.ts';
 import { readPeriod } from '../../reports/period.ts';
@@ -15,7 +15,7 @@ import { findRecoverableSettlements } from '../../settlements/workflow.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/workflow.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP } from './demo.ts';
-import { seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
+import { scriptedProvider, seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
 import {
   type DemoSecrets,
   type RecallInput,
@@ -102,12 +102,7 @@ async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<Dem
     await seedHistory({ ...history, db: trx, inTransaction: (work) => work(trx) }, recent);
     await seedDeliveries({ trx, keyRing }, { ...ids, until });
     await recordUnallocated(tx, until);
-    // For the operators' list of compared days, which is empty until the first night.
-    const day = addisDay(new Date(until.getTime() - DAY_MS));
-    const { environment } = ABYSSINIA.scope;
-    await tx.enqueue(
-      ABYSSINIA.plan.channels.map(({ value: channel }) => requestMessage({ environment, channel, day })),
-    );
+    await requestYesterday(tx, until);
     // Last retries that are due and payouts in progress need their workflows.
     for (const findRecoverable of [findRecoverableDeliveries, findRecoverableWithdrawals, findRecoverableSettlements]) {
       const open = await findRecoverable(trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
@@ -125,6 +120,16 @@ async function recordUnallocated(tx: UnitOfWork, at: Date): Promise<void> {
     const { money } = await recordReceipt(tx, receipt);
     return { audit: { resourceType: 'receipt', resourceId: money.id, environment } };
   });
+}
+
+/** For the list of compared days, which is empty until the first night. */
+async function requestYesterday(tx: UnitOfWork, until: Date): Promise<void> {
+  const day = addisDay(new Date(until.getTime() - DAY_MS));
+  const { environment } = ABYSSINIA.scope;
+  for (const { value: channel } of ABYSSINIA.plan.channels) {
+    const deps = { findProvider: scriptedProvider(channel, {}), clock: () => until };
+    await requestRun(tx, deps, { day, channel, environment });
+  }
 }
 
 /** Generates two reports of each merchant over the last full week before an instant. Completes an interrupted run. */
