@@ -9,7 +9,7 @@ import { BIRR, birr, formatBirr } from '../../ui/format.ts';
 import { Totals, type Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
-import type { Search } from '../../ui/search-params.ts';
+import { stringifySearch, type Search } from '../../ui/search-params.ts';
 import { useSteadySums } from '../../ui/steady-list.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
@@ -157,6 +157,7 @@ function Entries() {
   const state = useFilters(FILTERS);
   const account = accountOf(state.search);
   const query = { ...state.query, account };
+  const filter = { ...state.chosen, account };
   return (
     <section aria-label={ENTRIES_OF[account]}>
       <Listing
@@ -171,7 +172,8 @@ function Entries() {
         idOf={({ entryId }) => entryId}
         empty={text.noneYet}
         emptyHelp={state.isFiltered ? undefined : text.noneYetHelp}
-        foot={(total) => <Sums filter={{ ...state.chosen, account }} total={total} />}
+        // By the filter: the sums of another one never stand below these rows.
+        foot={(total) => <Sums key={stringifySearch(filter)} filter={filter} total={total} />}
       />
     </section>
   );

@@ -8,6 +8,7 @@ import { Totals } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Popover } from '../../ui/popover.tsx';
+import { stringifySearch } from '../../ui/search-params.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { useSteadySums } from '../../ui/steady-list.tsx';
 import { text as kit } from '../../ui/text.ts';
@@ -52,7 +53,8 @@ export function TransactionList() {
         idOf={({ transactionId }) => transactionId}
         {...emptyOf(state)}
         sort={{ by: sort, onSort: (by) => state.change({ sort: by }) }}
-        foot={(total) => <Sums filter={filter} total={total} columns={columns.length} />}
+        // By the filter: the sums of another one never stand below these rows.
+        foot={(total) => <Sums key={stringifySearch(filter)} filter={filter} total={total} columns={columns.length} />}
         drawer={({ id, close }) => <TransactionDrawer transactionId={id} onClose={close} />}
       >
         <ColumnChoice chosen={more} onChange={(chosen) => setMore(storeColumns(chosen))} />
