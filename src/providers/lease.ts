@@ -40,6 +40,16 @@ const LEASE_MS = 10_000;
 const OTHER_CHECK_WAIT_MS = 2_000;
 const OTHER_CHECK_POLL_MS = 100;
 
+/** A payout or refund after a check. `queried`: this call queried the provider, and `outcome` is its report. */
+export type Checked<Row extends { lastOutcome: unknown }> = { row: Row; queried: boolean; outcome: Row['lastOutcome'] };
+
+/** An order that this call did not query. */
+export const unqueried = <Row extends { lastOutcome: unknown }>(row: Row): Checked<Row> => ({
+  row,
+  queried: false,
+  outcome: row.lastOutcome,
+});
+
 /** An order that one check may send or query until then. */
 export type Leased = { id: string; leaseUntil: Date };
 

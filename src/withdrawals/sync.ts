@@ -8,7 +8,9 @@ import {
   isCheckDue,
   isLeased,
   leaseEnd,
+  unqueried,
   type CheckDeps,
+  type Checked,
   type CheckOptions,
   type Claim,
 } from '../providers/lease.ts';
@@ -16,8 +18,7 @@ import { findAccountOf, isUnsent, type PayoutOrder, type PayoutOutcome, type Pro
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
 import { destinationOf, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 
-/** The withdrawal after a check. `queried`: this call queried the provider, and `outcome` is its report. */
-export type CheckedPayout = { row: WithdrawalRow; queried: boolean; outcome: PayoutOutcome['kind'] | null };
+export type CheckedPayout = Checked<WithdrawalRow>;
 
 export type CheckPayout = (withdrawalId: string, options: CheckOptions) => Promise<CheckedPayout>;
 
@@ -69,8 +70,6 @@ async function claim(
     return { leased: { ...leased, leaseUntil, isFirst, mayBeSent } };
   });
 }
-
-const unqueried = (row: WithdrawalRow): CheckedPayout => ({ row, queried: false, outcome: row.lastOutcome });
 
 async function check(
   deps: CheckDeps,

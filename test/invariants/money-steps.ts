@@ -14,25 +14,6 @@ export const PAYMENT_REPLIES = [
 ] as const;
 export type PaymentReply = (typeof PAYMENT_REPLIES)[number];
 
-/**
- * A provider's reply about a payout. `reversed`: the requested amount was returned; `reversedPaid`: the posted amount
- * was.
- */
-export const PAYOUT_REPLIES = [
-  'accepted',
-  'pending',
-  'unknown',
-  'not-found',
-  'declined',
-  'paid',
-  'paidLess',
-  'paidMore',
-  'reversed',
-  'reversedPaid',
-  'reversedPart',
-] as const;
-export type PayoutReply = (typeof PAYOUT_REPLIES)[number];
-
 /** A provider's reply about a refund. */
 export const REFUND_REPLIES = [
   'accepted',
@@ -45,6 +26,13 @@ export const REFUND_REPLIES = [
   'paidMore',
 ] as const;
 export type RefundReply = (typeof REFUND_REPLIES)[number];
+
+/**
+ * A provider's reply about a payout. `reversed`: the requested amount was returned; `reversedPaid`: the posted amount
+ * was.
+ */
+export const PAYOUT_REPLIES = [...REFUND_REPLIES, 'reversed', 'reversedPaid', 'reversedPart'] as const;
+export type PayoutReply = (typeof PAYOUT_REPLIES)[number];
 
 export const SETTLEMENT_COMMANDS = [
   'approve',

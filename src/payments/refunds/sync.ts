@@ -9,7 +9,9 @@ import {
   isCheckDue,
   isLeased,
   leaseEnd,
+  unqueried,
   type CheckDeps,
+  type Checked,
   type CheckOptions,
   type Claim,
 } from '../../providers/lease.ts';
@@ -19,8 +21,7 @@ import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from
 import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
-/** The refund after a check. `queried`: this call queried the provider, and `outcome` is its report. */
-export type CheckedRefund = { row: RefundRow; queried: boolean; outcome: RefundOutcome['kind'] | null };
+export type CheckedRefund = Checked<RefundRow>;
 
 export type CheckRefund = (refundId: string, options: CheckOptions) => Promise<CheckedRefund>;
 
@@ -85,8 +86,6 @@ async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; n
   const failure = { code: 'TIMED_OUT', message, providerCode: '', retryable: true } as const;
   return transitionRefund(tx, row, { ...end, to: 'FAILED', changes: { failure } });
 }
-
-const unqueried = (row: RefundRow): CheckedRefund => ({ row, queried: false, outcome: row.lastOutcome });
 
 async function check(
   deps: CheckDeps,
