@@ -98,26 +98,33 @@ export async function notifyMembers(
   { roles = [], userIds = [], ...facts }: NoticeFacts & { roles?: readonly string[]; userIds?: readonly string[] },
 ): Promise<void> {
   const members = ':merchantId, :environment, CAST(:roles AS text[]), CAST(:userIds AS text[]), CAST(:facts AS jsonb)';
-  const sql = COLLECTED.has(facts.kind)
+  const sql = COLLECTED[facts.kind]
     ? `SELECT collect_notice(${members}, interval '${COLLECTED_MS} ms')`
     : `SELECT notify_members(${members})`;
   await tx.writeDeferred(sql, { merchantId, environment, roles, userIds, facts: JSON.stringify(facts) });
 }
 
-/** Deletes what is being collected for a member who may not read it any more. */
-export async function discardCollected(trx: Trx, { merchantId, email }: { merchantId: string; email: string }) {
-  const sql = `DELETE FROM mail
-    WHERE recipient = :email AND sent_at IS NULL AND split_part(collected_as, ' ', 2) = :merchantId`;
-  await rows(trx, sql, { merchantId, email });
-}
-
-/** Kinds of which a file of withdrawals, or a recall of a product, brings hundreds: one mail has all of so long a time. */
-const COLLECTED: ReadonlySet<string> = new Set<NoticeFacts['kind']>([
-  'withdrawal.awaiting',
-  'withdrawal.unconfirmed',
-  'refund.awaiting',
-]);
+/**
+ * Kinds of which a file of withdrawals, or a recall of a product, brings hundreds, with the permission of those who get them:
+ * one mail has all of so long a time.
+ */
+const COLLECTED: Partial<Record<NoticeFacts['kind'], string>> = {
+  'withdrawal.awaiting': 'withdrawals:write',
+  'withdrawal.unconfirmed': 'withdrawals:write',
+  'refund.awaiting': 'refunds:write',
+};
 const COLLECTED_MS = 3 * 60_000;
+
+/** Deletes what is being collected for a member who has only these permissions from now on. */
+export async function discardCollected(
+  trx: Trx,
+  { merchantId, email, permissions }: { merchantId: string; email: string; permissions: readonly string[] },
+): Promise<void> {
+  const lost = Object.entries(COLLECTED).filter(([, permission]) => !permissions.includes(permission));
+  const sql = `DELETE FROM mail WHERE recipient = :email AND sent_at IS NULL
+    AND split_part(collected_as, ' ', 1) = ANY (:kinds) AND split_part(collected_as, ' ', 2) = :merchantId`;
+  await rows(trx, sql, { merchantId, email, kinds: lost.map(([kind]) => kind) });
+}
 
 /** Sends one mail. Rejects when the server does not accept it. */
 export type SendMail = (mail: Mail) => Promise<void>;

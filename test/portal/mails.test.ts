@@ -29,6 +29,19 @@ beforeEach(async () => {
 const mails = () =>
   listMails({ db: portal.db, keyRing: KEY_RING, write: createNoticeWriter('https://portal.example.et') });
 
+async function pay(): Promise<string> {
+  const { sessionId, transactionId } = await buildSession(fixture, scope);
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+  fixture.provider.returns(PAID);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  return transactionId;
+}
+
+async function requestRefund(transactionId: string, reference: string): Promise<void> {
+  const wanted = { transactionId, reference, amountSantim: 12_50n, returnFee: false, requestedBy: 'key_1' };
+  await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, scope, wanted));
+}
+
 test('a settlement that is sent to the bank is mailed to owners and finance, each in their language', async () => {
   const owner = await portal.signedIn(scope.merchantId, 'owner');
   const finance = await portal.signedIn(scope.merchantId, 'finance');
@@ -95,20 +108,35 @@ test('what is collected for a member who is removed, or may not confirm any more
   ).toEqual([owner.email]);
 });
 
+test('a member whose role changes gets what is collected of that which the new role confirms, and nothing else', async () => {
+  const owner = await portal.confirmed(scope.merchantId, 'owner');
+  const toAdmin = await portal.signedIn(scope.merchantId, 'owner');
+  const toFinance = await portal.signedIn(scope.merchantId, 'owner');
+  await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 1_00n));
+  await requestRefund(await pay(), 'R-1');
+  await withdraw(fixture, scope, 12_50n);
+  const { members } = (await owner.send('GET', '/api/portal/team')).body.data;
+  const give = async (email: string, role: string) => {
+    const { userId } = members.find((member: { email: string }) => member.email === email);
+    expect((await owner.send('PATCH', `/api/portal/team/${userId}`, { body: { role } })).status).toBe(200);
+  };
+  await give(toAdmin.email, 'admin');
+  await give(toFinance.email, 'finance');
+  const of = async ({ email }: { email: string }) =>
+    (await mails())
+      .filter(({ recipient, subject }) => recipient === email && subject.includes('has to be confirmed'))
+      .map(({ subject }) => subject.split(' ')[1]);
+  expect([await of(toAdmin), await of(toFinance)]).toEqual([['Refund'], ['Withdrawal']]);
+});
+
 test('refunds that are requested within three minutes are one mail with their number and sum', async () => {
   const owner = await portal.signedIn(scope.merchantId, 'owner');
   const admin = await portal.signedIn(scope.merchantId, 'admin');
   await admin.send('PATCH', '/api/portal/profile', { body: { language: 'am' } });
   await portal.signedIn(scope.merchantId, 'finance');
   await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 1_00n));
-  const { sessionId, transactionId } = await buildSession(fixture, scope);
-  const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
-  fixture.provider.returns(PAID);
-  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
-  const refund = async (reference: string) => {
-    const wanted = { transactionId, reference, amountSantim: 12_50n, returnFee: false, requestedBy: 'key_1' };
-    await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, scope, wanted));
-  };
+  const transactionId = await pay();
+  const refund = async (reference: string) => requestRefund(transactionId, reference);
   const read = async () => new Map((await mails()).map((mail) => [mail.recipient, mail]));
   await refund('R-1');
   expect((await read()).get(owner.email)).toMatchObject({

@@ -5,7 +5,7 @@ import { AppError, found, invalidState } from '../../lib/errors.ts';
 import { lock } from '../../lib/lock.ts';
 import { discardCollected } from '../../outbox/mail.ts';
 import { ensurePermission } from './identify.ts';
-import { rolesWith } from './roles.ts';
+import { permissionsOf } from './roles.ts';
 import { createToken, type UserToken } from './tokens.ts';
 
 /** A member of a merchant. */
@@ -95,8 +95,8 @@ export async function changeMember(
   }
   const changes = role === null ? { removedAt: at, updatedAt: at } : { role, updatedAt: at };
   await updateRow(trx, { table: 'membership', userId, merchantId }, changes);
-  const mayConfirm = role !== null && rolesWith('withdrawals:write').includes(role);
-  if (!mayConfirm) await discardCollected(trx, { merchantId, email: before.email });
+  const permissions = role === null ? [] : permissionsOf(role);
+  await discardCollected(trx, { merchantId, email: before.email, permissions });
   if (role === null) {
     const sql = `UPDATE user_token SET revoked_at = :at WHERE ${PENDING} AND created_by = :userId`;
     await rows(trx, sql, { merchantId, userId, at });
