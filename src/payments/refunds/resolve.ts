@@ -2,6 +2,7 @@ import { requireAnotherPerson, type Actor } from '../../access/separation-of-dut
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
 import { first, type Trx } from '../../lib/db.ts';
 import { found, invalid, invalidState } from '../../lib/errors.ts';
+import { tooBig } from '../../lib/issues.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -87,10 +88,12 @@ export async function resolveRefund(
 /** What was paid, for COMPLETED. Throws VALIDATION_ERROR. */
 function paidBy(row: RefundRow, { outcome, paidSantim }: Resolution): Santim {
   if (paidSantim === undefined) return paidOf(row);
-  if (outcome === 'FAILED') throw invalid('paidAmount', 'is what was paid: leave it out where nothing was');
+  if (outcome === 'FAILED') throw notAllowed('is what was paid: leave it out where nothing was');
   if (row.status !== 'SUCCESS' || paidSantim === paidOf(row)) return paidSantim;
-  throw invalid('paidAmount', `is booked, ${formatBirr(paidOf(row))} ETB: leave it out`);
+  throw notAllowed(`is booked, ${formatBirr(paidOf(row))} ETB: leave it out`);
 }
+
+const notAllowed = (issue: string) => invalid('paidAmount', { issue, code: 'not_allowed' });
 
 /**
  * At most what was requested or the provider has reported; one that is overpaid, with those that are paid already, at most what
@@ -113,7 +116,7 @@ async function ensurePlausible(trx: Trx, row: RefundRow, paidSantim: Santim): Pr
   const atMost = possible > amountSantim ? possible : amountSantim;
   if (paidSantim <= atMost) return;
   const limit = 'the amount requested, or reported by the provider and not more than is left of the payment';
-  throw invalid('paidAmount', `must be at most ${formatBirr(atMost)} ETB, ${limit}`);
+  throw invalid('paidAmount', tooBig(`must be at most ${formatBirr(atMost)} ETB, ${limit}`, atMost));
 }
 
 /** Whether the latest resolution of the refund is this one. */

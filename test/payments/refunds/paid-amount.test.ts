@@ -5,7 +5,11 @@ import { DECLINED, returned, UNKNOWN, useRefundFixture } from './fixture.ts';
 
 const fixture = useRefundFixture();
 const COMPLETED = { outcome: 'COMPLETED', reason: 'It is on the statement' } as const;
-const invalid = (message: string) => ({ code: 'VALIDATION_ERROR', message: expect.stringContaining(message) });
+const invalid = (message: string, code: string) => ({
+  code: 'VALIDATION_ERROR',
+  message: expect.stringContaining(message),
+  details: [{ field: 'paidAmount', code }],
+});
 
 /** Resolves a refund as paid, with this amount, under a reference of its own. */
 const resolve = (id: string, paidSantim?: bigint) =>
@@ -47,7 +51,7 @@ describe('a refund of which its provider has paid less than was requested', () =
     expect((await resolve(id, 49_99n)).isNew).toBe(false);
     expect((await resolve(id)).isNew).toBe(false);
     const other = resolve(id, 50_00n);
-    await expect(other).rejects.toMatchObject(invalid('paidAmount is booked, 49.99 ETB'));
+    await expect(other).rejects.toMatchObject(invalid('paidAmount is booked, 49.99 ETB', 'not_allowed'));
   });
 
   test('is debited with that much if it had failed', async () => {
@@ -81,7 +85,7 @@ describe('a refund of which its provider has paid more than was requested', () =
     const id = await fixture.requested({ amount: 50 });
     await fixture.report(id, returned(60_00n));
     const more = resolve(id, 60_01n);
-    await expect(more).rejects.toMatchObject(invalid('paidAmount must be at most 60.00 ETB'));
+    await expect(more).rejects.toMatchObject(invalid('paidAmount must be at most 60.00 ETB', 'too_big'));
   });
 
   test('is accepted only as far as the payment has that much left', async () => {
@@ -89,7 +93,7 @@ describe('a refund of which its provider has paid more than was requested', () =
     await fixture.report(other, returned(150_00n));
     await fixture.report(id, returned(60_00n));
     const more = resolve(id, 60_00n);
-    await expect(more).rejects.toMatchObject(invalid('paidAmount must be at most 50.00 ETB'));
+    await expect(more).rejects.toMatchObject(invalid('paidAmount must be at most 50.00 ETB', 'too_big'));
     await resolve(id, 50_00n);
     expect(await refundedAmount()).toBe(200);
   });
@@ -98,5 +102,7 @@ describe('a refund of which its provider has paid more than was requested', () =
 test('a refund that was not paid has no paid amount', async () => {
   const id = await fixture.requested({ amount: 50 });
   const failed = { ...COMPLETED, outcome: 'FAILED', providerReference: 'CASE-1', paidSantim: 1n } as const;
-  await expect(fixture.resolve(id, failed)).rejects.toMatchObject(invalid('leave it out where nothing was'));
+  await expect(fixture.resolve(id, failed)).rejects.toMatchObject(
+    invalid('leave it out where nothing was', 'not_allowed'),
+  );
 });
