@@ -1,6 +1,6 @@
 import { first, rows } from '../lib/db.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
-import { warnOfOutcome } from '../providers/exchange.ts';
+import { warnOfOutcome, warnOfProvider } from '../providers/exchange.ts';
 import { checkUnderLease, isLeased, leaseEnd, type CheckDeps, type Claim } from '../providers/lease.ts';
 import { findAccountOf, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
@@ -93,8 +93,13 @@ async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: 
 
 /** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
 function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, state: AttemptState | null): void {
-  const { id: attemptId, transactionId } = attempt;
+  const { id: attemptId, transactionId, channel, environment } = attempt;
   warnOfOutcome(log, attempt, { attemptId, outcome });
+  // Of payouts and refunds this code is a failure without a known reason; their rejected requests are unknown outcomes.
+  if (environment === 'live' && outcome.kind === 'declined' && outcome.failure.code === 'REJECTED') {
+    const what = 'the provider rejected the request itself: the order fails. Check the account:';
+    warnOfProvider(log, { attemptId, channel }, { what, problem: outcome.failure.providerCode });
+  }
   const ids = { attemptId, transactionId };
   if (state?.attemptStatus === 'HELD')
     log.warn(ids, 'payment with an unexpected amount, currency or reference is held');

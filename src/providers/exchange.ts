@@ -108,30 +108,31 @@ type Asked = { channel: Channel; environment: Environment; lastOutcome: string |
 type Outcome = ProviderOutcome | PayoutOutcome | RefundOutcome;
 
 /**
- * Logs an outcome that a person must look at, and what to do: a reply about another order (the provider mixes orders up, or
- * another party responds in its place); and in live the first unknown outcome, each one for which the account that has sent
- * the order is missing, and a rejection of the request itself. `ids`: of the order, for the log.
+ * Logs an outcome that a person must look at: a reply about another order (the provider mixes orders up, or another party
+ * responds in its place); and in live the first unknown outcome, and each one for which the account that has sent the order
+ * is missing. `ids`: of the order, for the log.
  */
 export function warnOfOutcome(
   log: Pick<Logger, 'warn'>,
   { channel, environment, lastOutcome, providerAccount }: Asked,
   { outcome, ...ids }: { outcome: Outcome } & Record<string, unknown>,
 ): void {
-  const warn = (problem: string, what: string): void => {
-    const details = { ...ids, channel, problem: problem.slice(0, PROBLEM_CHARACTERS_MAX) };
-    log.warn(details, `${what} run meskot doctor --channel ${channel}`);
-  };
-  if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
-    log.warn({ ...ids, channel, reason: outcome.reason }, 'provider response about another order ignored');
-  }
+  if (outcome.kind !== 'unknown') return;
+  const { reason, message } = outcome;
+  if (reason === 'other-order') log.warn({ ...ids, channel, reason }, 'provider response about another order ignored');
   if (environment !== 'live') return;
-  if (outcome.kind === 'unknown') {
-    const isAccountMissing = providerAccount !== null && ['other-account', 'not-configured'].includes(outcome.reason);
-    if (lastOutcome === 'unknown' && !isAccountMissing) return;
-    warn(outcome.message, 'the provider gave no outcome: it is queried again. If it persists,');
-  }
-  if (outcome.kind === 'declined' && outcome.failure.code === 'REJECTED') {
-    const { providerCode } = outcome.failure;
-    warn(providerCode, 'the provider rejected the request itself: the order fails. Check the account:');
-  }
+  const isAccountMissing = providerAccount !== null && ['other-account', 'not-configured'].includes(reason);
+  if (lastOutcome === 'unknown' && !isAccountMissing) return;
+  const what = 'the provider gave no outcome: it is queried again. If it persists,';
+  warnOfProvider(log, { ...ids, channel }, { what, problem: message });
+}
+
+/** Logs a problem with a provider, and the command that looks for its cause. */
+export function warnOfProvider(
+  log: Pick<Logger, 'warn'>,
+  order: { channel: Channel } & Record<string, unknown>,
+  { what, problem }: { what: string; problem: string },
+): void {
+  const details = { ...order, problem: problem.slice(0, PROBLEM_CHARACTERS_MAX) };
+  log.warn(details, `${what} run meskot doctor --channel ${order.channel}`);
 }

@@ -172,3 +172,14 @@ test('another account than the one that has sent an order is logged, also if its
   const none = expect.stringMatching(/^no usable account for CBE_BIRR/);
   expect(await check({})).toEqual([none, none]);
 });
+
+test('a payout that its provider has accepted and failed, for a reason that is not known, warns of no account', async () => {
+  const problems: string[] = [];
+  const log = { ...fixture.log, warn: (_: object, text = '') => void problems.push(text) };
+  const withdrawalId = await approvedWithdrawal();
+  const failure = { code: 'REJECTED', message: 'Not now.', providerCode: 'E-OTHER', retryable: false } as const;
+  fixture.provider.returnsForPayouts({ kind: 'declined', failure });
+  await createCheckPayout({ ...fixture, log })(withdrawalId, NOW);
+  expect(await readWithdrawal(database.db, withdrawalId)).toMatchObject({ status: 'FAILED', failure });
+  expect(problems).toEqual([]);
+});
