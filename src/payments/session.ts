@@ -54,6 +54,8 @@ export type Session = Pick<
     /** The channel of the latest attempt, or of the one that paid. */
     paidChannel: Channel | null;
     lastCheckedAt: Date | null;
+    /** Whether it has an attempt without a definite decline. */
+    mayBePaid: boolean;
     merchantName: string;
     merchantStatus: Merchant['status'];
   };
@@ -73,7 +75,8 @@ const COLUMNS = `s.*, t.checkout_order_no, t.amount_santim, t.currency, t.type, 
             t.received_santim, t.channel AS paid_channel, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
             a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url, a.last_checked_at,
             EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE'
-                    AND d.hold_resolution IS NULL) AS paid_twice, m.name AS merchant_name, m.status AS merchant_status`;
+                    AND d.hold_resolution IS NULL) AS paid_twice,
+            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status <> 'DECLINED') AS may_be_paid, m.name AS merchant_name, m.status AS merchant_status`;
 const TABLES = `checkout_session s
   JOIN transaction t ON t.id = s.transaction_id
   JOIN merchant m ON m.id = s.merchant_id

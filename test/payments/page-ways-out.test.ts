@@ -164,6 +164,15 @@ describe('the text of the page', () => {
     expect(await page.text()).toContain(`data-state="${page.path}/state"`);
   });
 
+  test('of a decline after an attempt that was taken back still asks to wait: that one may be paid', async () => {
+    const page = await waiting();
+    await page.post('change');
+    await payOn(page, { channel: 'CBE_BIRR', phone: '0911000004' });
+    pages.fixture.provider.returns(declined(false));
+    await pages.fixture.checkAttempt(await page.attempt(), { notifyWorkflow: false });
+    expect(await page.read()).toMatch(/The payment was declined.+If you have confirmed/);
+  });
+
   test('after an attempt was sent, an expired page asks to wait before paying again', async () => {
     const page = await waiting();
     pages.fixture.pass(30 * 60_000);

@@ -32,13 +32,12 @@ export function outcomePage(view: SessionView): View {
   const texts = textsOf(language);
   const end = session.status.toLowerCase() as 'failed' | 'cancelled' | 'expired';
   const wasSent = session.attemptsCount > 0;
-  const isOpenEnded = wasSent && session.attemptStatus !== 'DECLINED';
   const reason = end === 'failed' && session.attemptFailure ? texts[session.attemptFailure.code] : null;
   const title = texts[`${end}Title`];
   const body = html`<h1>${title}</h1>
     <p data-say>${reason} ${texts[end]}</p>
-    ${isOpenEnded ? html`<p class="note" data-say>${texts.perhapsPaid}</p>` : null} ${summary(view)} ${backButton(view)}
-    ${isOpenEnded ? checkButton(view) : null}`;
+    ${session.mayBePaid ? html`<p class="note" data-say>${texts.perhapsPaid}</p>` : null} ${summary(view)}
+    ${backButton(view)} ${session.mayBePaid ? checkButton(view) : null}`;
   return { title, body, follows: wasSent };
 }
 
