@@ -31,7 +31,10 @@ type PlannedWithdrawal = {
   reviewSantim?: Santim;
 };
 
-/** Paid by telebirr; the first is the payee of README.md, whom another name would send to review. The sandbox's phones decide the outcome (src/lib/sandbox-providers.ts). */
+/**
+ * Paid by telebirr; the sandbox's phones decide the outcome (src/lib/sandbox-providers.ts). The first is the payee of
+ * README.md, whom another name would send to review.
+ */
 const SUPPLIERS = [
   { phone: '251911000001', accountName: 'Abebe Bikila' },
   { phone: '251911000005', accountName: 'Harar Roasters' },

@@ -8,7 +8,7 @@ import { advance, scriptedProvider, silentLogger, type HistoryItem, type SeedCon
 
 const PROVIDER_TAKES_MS = 3_000;
 
-/** Two refunds of yesterday: the provider has paid one, and has accepted the other, which then failed. */
+/** Two refunds, 26 and 20 hours before: the provider has paid one, and has accepted the other, which then failed. */
 export function refundItems(until: Date): HistoryItem[] {
   return (['succeeded', 'declined'] as const).map((end, index) => {
     const key = `RETURN-00${index + 1}`;
