@@ -41,8 +41,8 @@ export function isResolvable(row: RefundRow, at: Date): boolean {
  * Resolves a refund whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that had failed and that
  * its provider reports as paid: COMPLETED takes its money from the balance again, FAILED leaves it as it is. One that was not
  * sent (CREATED), as without credentials, can only fail. An amount not paid is the merchant's again; an amount overpaid, which
- * only the provider's report can establish, is posted to suspense. A provider reference pays one refund or payout only, and no money of
- * one that was sent is returned within an hour. Idempotent. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE,
+ * only the provider's report can establish, is posted to suspense. A provider reference pays one refund or payout only, and no
+ * money of one that was sent is returned within an hour. Idempotent. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE,
  * INSUFFICIENT_BALANCE.
  */
 export async function resolveRefund(
