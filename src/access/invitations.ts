@@ -114,9 +114,8 @@ export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: st
   }
   if (!revokedAt) {
     await updateRow(trx, { table, id }, { revokedAt: at });
-    // The link is the operator's, whatever invitation it came with.
-    const isLast = operatorId && (await listInvitations(trx, { operatorId }, at)).length === 0;
-    if (isLast) await endMailedLinks(trx, await findOperator(trx, operatorId), at);
+    // Not again: a later invitation may have come with a link of its own.
+    if (operatorId) await endMailedLinks(trx, await findOperator(trx, operatorId), at);
   }
   return { merchantId, revokedAt: revokedAt ?? at, ended: !revokedAt };
 }
