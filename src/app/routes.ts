@@ -222,7 +222,7 @@ export function routesOf(
     files: createReportFiles(config.REPORTS_DIR),
     catalogue: readEventCatalogue(parts.docsFolder),
     checkUrl: createEgressGuard(config.egress).checkUrl,
-    findTransactionIds: (orderNo: string, scope?: MerchantScope) => findTransactionIds(db, orderNo, scope),
+    findTransactionIds: (orderNo: string, scope: MerchantScope) => findTransactionIds(db, orderNo, scope),
     findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,

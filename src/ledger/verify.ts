@@ -97,7 +97,7 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
 type PayoutTable = {
   table: 'withdrawal' | 'settlement' | 'refund';
   account: 'CHANNEL_CLEARING' | 'BANK';
-} & Record<'isOpen' | 'isPaid' | 'isReversed' | 'paid' | 'channel' | 'mayCostMore', string>;
+} & Record<'isOpen' | 'isPaid' | 'isReversed' | 'paid' | 'channel' | 'mayReturnLessFee', string>;
 
 /** The invariants between payouts and the ledger. */
 export function payoutChecks({ table, account, ...sql }: PayoutTable): LedgerInvariant[] {
@@ -121,7 +121,7 @@ export function payoutChecks({ table, account, ...sql }: PayoutTable): LedgerInv
       description: `a ${table} reserves its amount, fee and tax`,
       sql: `SELECT j.id AS journal, '${table} ' || p.id || ' sets ' || j.amount_santim || ' santim aside' AS about ${journals}
             WHERE j.kind = ${kind('RESERVED')} AND j.amount_santim <> p.amount_santim + p.fee_santim + p.fee_tax_santim
-              AND NOT (j.amount_santim < p.amount_santim + p.fee_santim + p.fee_tax_santim AND ${sql.mayCostMore})`,
+              AND NOT (j.amount_santim < p.amount_santim + p.fee_santim + p.fee_tax_santim AND ${sql.mayReturnLessFee})`,
     },
     {
       description: `a ${table} has paid out, and had reversed, what its beneficiary received`,

@@ -26,7 +26,7 @@ const OWN_MAX = 1_000;
 function ownRequestsRoute({ db }: Deps): Route {
   return readRoute('GET /api/portal/own-requests', {
     tag: 'Portal',
-    // Who requests or confirms withdrawals may not read refunds, and the reverse; the ids are of the person's own.
+    // Every member may ask: the ids are of the person's own requests.
     auth: { by: 'member', permission: 'transactions:read' },
     operationId: 'listOwnRequests',
     summary:

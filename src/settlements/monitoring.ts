@@ -68,7 +68,7 @@ export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = payoutChecks({
   isOpen: `p.${IS_OPEN}`,
   isPaid: 'p.credited_at IS NOT NULL',
   isReversed: `p.status = 'FAILED'`,
-  mayCostMore: 'false',
+  mayReturnLessFee: 'false',
   paid: 'p.amount_santim',
   account: 'BANK',
   channel: 'CAST(NULL AS text)',

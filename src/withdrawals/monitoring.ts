@@ -137,7 +137,7 @@ export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = payoutChecks({
   isOpen: `p.status = 'PENDING'`,
   isPaid: `p.status IN ('SUCCESS', 'REVERSED')`,
   isReversed: `p.status = 'REVERSED'`,
-  mayCostMore: 'false',
+  mayReturnLessFee: 'false',
   paid: 'coalesce(p.paid_santim, p.amount_santim)',
   account: 'CHANNEL_CLEARING',
   channel: 'p.channel',

@@ -14,7 +14,7 @@ import type { LimitsJson } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
-import type { PaidUnder } from '../providers/used-reference.ts';
+import type { PaidUnder } from '../providers/resolution.ts';
 import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
 export type WithdrawalRow = MerchantScope & {

@@ -7,7 +7,7 @@ import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { findPaidRefund } from '../payments/refunds/queries.ts';
 import { isLeased } from '../providers/lease.ts';
-import { requireUnusedReference } from '../providers/used-reference.ts';
+import { readPaid, requireUnusedReference } from '../providers/resolution.ts';
 import { findPaidPayout, isContradicted, listCases, lockWithdrawal, stateOf, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
 import { requireUninvolved } from './review.ts';
@@ -47,7 +47,7 @@ export async function resolveWithdrawal(
   const { trx } = tx;
   const row = await lockWithdrawal(trx, withdrawalId);
   const cases = await listCases(trx, withdrawalId);
-  const paidSantim = paidOf(row, { ...input, outcome });
+  const paidSantim = readPaid(row, { ...input, outcome });
   const decision: Decision = { outcome, providerReference, paidSantim, reason };
   const subject = { row, cases, at };
   const latest = cases.findLast((one) => one.decision !== null);
@@ -68,17 +68,6 @@ export async function resolveWithdrawal(
   if (missing > 0) return { row, missing, isNew };
   await writeCase(tx, subject, { decision: outcome, providerReference, paidSantim, reason, decidedBy, closedAt: at });
   return { row: await execute(tx, subject, decision), missing: 0, isNew: true };
-}
-
-/** What was paid; 0 where nothing was. Throws VALIDATION_ERROR. */
-function paidOf(row: WithdrawalRow, { outcome, paidSantim }: Pick<Resolution, 'outcome' | 'paidSantim'>): Santim {
-  if (outcome === 'FAILED') {
-    if (paidSantim === undefined) return 0n;
-    throw invalid('paidAmount', { issue: 'is what was paid: leave it out where nothing was', code: 'not_allowed' });
-  }
-  const paid = row.paidSantim ?? row.amountSantim;
-  if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) return paidSantim ?? paid;
-  throw invalid('paidAmount', { issue: `is booked, ${formatBirr(paid)} ETB: leave it out`, code: 'not_allowed' });
 }
 
 /** A payout that its provider has called pending for this long is treated as unknown. */

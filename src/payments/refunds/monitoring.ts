@@ -86,24 +86,24 @@ export const REFUND_CHECKS: readonly LedgerInvariant[] = [
     isReversed: 'false',
     paid: 'coalesce(p.paid_santim, p.amount_santim)',
     // Underpaid, or paid after it had failed, when others may have given the fee back.
-    mayCostMore: `(coalesce(p.paid_santim, p.amount_santim) < p.amount_santim OR EXISTS (
+    mayReturnLessFee: `(coalesce(p.paid_santim, p.amount_santim) < p.amount_santim OR EXISTS (
       SELECT FROM ledger_journal l WHERE l.posting_key = 'late-payout:' || p.id))`,
     account: 'CHANNEL_CLEARING',
     channel: 'p.channel',
   }),
   {
     description:
-      'a transaction has refunded what its refunds have paid back; unless one was paid late, they return no more than was paid, and never more than its fee',
+      'a transaction has refunded what its refunds have paid back; unless the provider contradicts one, they return no more than was paid, and never more than its fee',
     sql: `SELECT NULL AS journal, 'transaction ' || t.id || ': ' || t.refunded_santim || ' santim refunded' AS about
           FROM transaction t LEFT JOIN (
             SELECT transaction_id, sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status = 'SUCCESS') AS paid,
                    sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED') AS counted,
                    sum(fee_santim) FILTER (WHERE status <> 'FAILED') AS fee, sum(fee_tax_santim) FILTER (WHERE status <> 'FAILED') AS tax,
-                   bool_or(first_reported_paid_at IS NOT NULL) AS is_late
+                   bool_or(first_reported_paid_at IS NOT NULL) AS is_contradicted
             FROM refund GROUP BY transaction_id
           ) r ON r.transaction_id = t.id
           WHERE t.refunded_santim <> coalesce(r.paid, 0)
-             OR (NOT r.is_late AND r.counted > coalesce(t.received_santim, t.amount_santim))
+             OR (NOT r.is_contradicted AND r.counted > coalesce(t.received_santim, t.amount_santim))
              OR -r.fee > coalesce(t.fee_santim, 0) OR -r.tax > coalesce(t.fee_tax_santim, 0)`,
   },
 ];

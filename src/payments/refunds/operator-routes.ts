@@ -13,7 +13,7 @@ import { readDayRange } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
 import { readRequestedBy } from '../../merchants/operations.ts';
-import type { FindPaidUnder } from '../../providers/used-reference.ts';
+import type { FindPaidUnder } from '../../providers/resolution.ts';
 import { listRefunds, lockRefund, readRefund } from './queries.ts';
 import { isResolvable, resolveRefund } from './resolve.ts';
 import * as schema from './schema.ts';

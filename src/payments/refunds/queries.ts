@@ -9,7 +9,7 @@ import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.t
 import type { Channel } from '../../merchants/channels/channel.ts';
 import type { CallbackRefund } from '../../providers/callbacks.ts';
 import type { PayoutFailure, RefundOutcome } from '../../providers/provider.ts';
-import type { PaidUnder } from '../../providers/used-reference.ts';
+import type { PaidUnder } from '../../providers/resolution.ts';
 import type { TransactionRow } from '../queries.ts';
 import type { RefundStage, RefundStatus } from './states.ts';
 

@@ -7,16 +7,8 @@ import { formatBirr, type Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
-import { requireUnusedReference, type FindPaidUnder } from '../../providers/used-reference.ts';
-import {
-  findPaidRefund,
-  isContradicted,
-  lockRefund,
-  paidOf,
-  stateOf,
-  updateRefund,
-  type RefundRow,
-} from './queries.ts';
+import { readPaid, requireUnusedReference, type FindPaidUnder } from '../../providers/resolution.ts';
+import { findPaidRefund, isContradicted, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
@@ -53,7 +45,7 @@ export async function resolveRefund(
   const { outcome, providerReference, reason } = resolution;
   const row = await lockRefund(tx.trx, refundId);
   const isPaid = outcome === 'COMPLETED';
-  const paidSantim = paidBy(row, resolution);
+  const paidSantim = readPaid(row, resolution);
   const isRepeat = isPaid
     ? row.status === 'SUCCESS' && row.providerReference === providerReference
     : row.status === 'FAILED' && !isContradicted(row) && (await wasResolved(tx.trx, row, resolution));
@@ -84,16 +76,6 @@ export async function resolveRefund(
     isNew: true,
   };
 }
-
-/** What was paid, for COMPLETED. Throws VALIDATION_ERROR. */
-function paidBy(row: RefundRow, { outcome, paidSantim }: Resolution): Santim {
-  if (paidSantim === undefined) return paidOf(row);
-  if (outcome === 'FAILED') throw notAllowed('is what was paid: leave it out where nothing was');
-  if (row.status !== 'SUCCESS' || paidSantim === paidOf(row)) return paidSantim;
-  throw notAllowed(`is booked, ${formatBirr(paidOf(row))} ETB: leave it out`);
-}
-
-const notAllowed = (issue: string) => invalid('paidAmount', { issue, code: 'not_allowed' });
 
 /**
  * At most what was requested or the provider has reported; one that is overpaid, with those that are paid already, at most what

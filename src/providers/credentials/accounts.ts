@@ -29,9 +29,9 @@ export function connectAccount(
     callbackBaseUrl,
     // Payouts in flight stay with their account when new ones are switched off.
     queryPayout: payouts.queryPayout,
-    payout: hasPayouts ? payouts.payout : async () => PAYOUTS_OFF,
+    payout: hasPayouts ? payouts.payout : async () => switchedOff('payouts'),
     // Likewise refunds.
-    refund: hasRefunds ? payments.refund : async () => REFUNDS_OFF,
+    refund: hasRefunds ? payments.refund : async () => switchedOff('refunds'),
     capabilities: { payoutTo: hasPayouts ? payouts.capabilities.payoutTo : [], refunds: hasRefunds },
     parseCallback: parseByAny([payments, payouts]),
     accounts: { payments: accountOf(payIn), payouts: accountOf(payOut ?? payIn) },
@@ -39,16 +39,11 @@ export function connectAccount(
   return { provider, statements };
 }
 
-const PAYOUTS_OFF: Unknown = {
+const switchedOff = (what: 'payouts' | 'refunds'): Unknown => ({
   kind: 'unknown',
   reason: 'not-configured',
-  message: 'not sent: payouts of this channel are switched off (…_PAYOUTS)',
-};
-
-const REFUNDS_OFF: Unknown = {
-  ...PAYOUTS_OFF,
-  message: 'not sent: refunds of this channel are switched off (…_REFUNDS)',
-};
+  message: `not sent: ${what} of this channel are switched off (…_${what.toUpperCase()})`,
+});
 
 /** Verified if any of the accounts verifies it. */
 function parseByAny(providers: readonly Provider[]): Provider['parseCallback'] {

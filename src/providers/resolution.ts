@@ -1,6 +1,7 @@
 import type { Trx } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
@@ -12,7 +13,7 @@ export type FindPaidUnder = (trx: Trx, paid: PaidUnder) => Promise<{ id: string 
 
 /**
  * Throws INVALID_STATE if one of these finds another payout or refund that the reference has paid. Until the transaction ends,
- * no other one is booked under it.
+ * operators resolve no other one under it.
  */
 export async function requireUnusedReference(
   trx: Trx,
@@ -28,3 +29,25 @@ export async function requireUnusedReference(
     throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
   }
 }
+
+/** A payout or refund, and what was paid of it where that differs from its amount. */
+type Resolved = { status: string; amountSantim: Santim; paidSantim: Santim | null };
+
+/**
+ * What was paid, by an operator's resolution of a payout or refund; 0 where nothing was. Throws VALIDATION_ERROR for an amount
+ * of one that failed, and another one than is booked.
+ */
+export function readPaid(
+  row: Resolved,
+  { outcome, paidSantim }: { outcome: 'COMPLETED' | 'FAILED'; paidSantim?: Santim | undefined },
+): Santim {
+  if (outcome === 'FAILED') {
+    if (paidSantim === undefined) return 0n;
+    throw notAllowed('is what was paid: leave it out where nothing was');
+  }
+  const paid = row.paidSantim ?? row.amountSantim;
+  if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) return paidSantim ?? paid;
+  throw notAllowed(`is booked, ${formatBirr(paid)} ETB: leave it out`);
+}
+
+const notAllowed = (issue: string) => invalid('paidAmount', { issue, code: 'not_allowed' });
