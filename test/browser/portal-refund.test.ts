@@ -59,6 +59,8 @@ test.each(WIDTHS)(
     await report(returned(40_00n));
     // It appears without a reload.
     await page.locator('li', { hasText: '40.00 ETB' }).getByText('Refunded', { exact: true }).first().waitFor();
+    await page.getByText('Event payment.succeeded').waitFor();
+    await page.getByText('Event refund.succeeded').waitFor();
     expect(await inspectScreen(tab, `refunds-${width}`)).toEqual([]);
 
     await page.click('button:text-is("Refund")');

@@ -13,7 +13,7 @@ import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { factText, KINDS } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
-import { call, useChange, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
+import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
 import { AMOUNTS, text } from './detail-text.ts';
 
 /** Changes are shown at once, but for later retries of webhooks. */
@@ -23,14 +23,20 @@ const REFRESH_MS = 15_000;
 export function History({ transaction }: { transaction: TransactionWithTimeline }) {
   const { may } = useMember();
   const canRead = may('webhooks:read');
-  const { rows, error, isRead, refetch } = useEvents(transaction, canRead);
+  const { checkoutOrderNo, transactionDate } = transaction;
+  const events = useRead(
+    'GET /api/checkout/webhooks/events',
+    { query: { checkoutOrderNo, startDate: transactionDate, limit: 100 } },
+    { enabled: canRead, everyMs: REFRESH_MS },
+  );
+  const rows = events.data?.data ?? [];
   const attempts = useAttempts(rows);
   return (
     <>
       {canRead && (
         <Section title={text.webhooks}>
-          {error && <Failed error={error} retry={refetch} />}
-          {isRead && rows.length === 0 && <p className="text-quiet">{text.noWebhooks}</p>}
+          {events.error && <Failed error={events.error} retry={() => void events.refetch()} />}
+          {events.data && rows.length === 0 && <p className="text-quiet">{text.noWebhooks}</p>}
           <ul className="flex flex-col">
             {rows.map((event) => (
               <EventLine key={event.eventId} event={event} />
@@ -50,30 +56,6 @@ export function History({ transaction }: { transaction: TransactionWithTimeline 
       </Section>
     </>
   );
-}
-
-/** The events of a transaction and of its refunds, newest first. */
-function useEvents({ transactionId, transactionDate, refunds }: TransactionWithTimeline, enabled: boolean) {
-  const endpoint = 'GET /api/checkout/webhooks/events';
-  return useQueries({
-    queries: [transactionId, ...refunds.map(({ refundId }) => refundId)].map((resourceId) => {
-      const input = { query: { resourceId, startDate: transactionDate, limit: 100 } };
-      return {
-        queryKey: [endpoint, input],
-        queryFn: () => call(endpoint, input),
-        refetchInterval: REFRESH_MS,
-        enabled,
-      };
-    }),
-    combine: (results) => ({
-      rows: results
-        .flatMap(({ data }) => data?.data ?? [])
-        .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt)),
-      error: results.find((result) => result.error)?.error,
-      isRead: results.every(({ data }) => data !== undefined),
-      refetch: () => void Promise.all(results.map((result) => result.refetch())),
-    }),
-  });
 }
 
 type AttemptOfEvent = Attempt & { event: EventRow['event'] | undefined };
