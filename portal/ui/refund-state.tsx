@@ -1,12 +1,17 @@
 import type { z } from 'zod';
 
 import type { Refund } from '../../src/payments/refunds/schema.ts';
-import { confirmableUntil, type RefundStatus } from '../../src/payments/refunds/states.ts';
+import {
+  confirmableUntil,
+  REFUND_STAGES,
+  REFUND_STATUSES,
+  type RefundStatus,
+} from '../../src/payments/refunds/states.ts';
 import type { PayoutFailure } from '../../src/providers/provider.ts';
 import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
-import { STAGES } from './stage-text.ts';
+import { STAGES, stateFilters } from './stages.ts';
 
 export type RefundRow = z.output<typeof Refund>;
 
@@ -19,6 +24,9 @@ export const STATES = {
     FAILED: ['Failed', 'አልተሳካም'],
   }),
 };
+
+/** The filters of a list of refunds by status, and of pending ones by stage. */
+export const STATE_FILTERS = stateFilters(STATES, { status: REFUND_STATUSES, stage: REFUND_STAGES });
 
 /** Why a refund was not made. */
 const FAILURES: Record<PayoutFailure['code'] | 'byPerson', string> = catalogue({

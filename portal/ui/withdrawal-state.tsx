@@ -10,9 +10,8 @@ import {
 import { amharicOf } from './api-meanings.ts';
 import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
-import type { Filter } from './filter-bar.tsx';
 import { catalogue } from './language.ts';
-import { STAGES } from './stage-text.ts';
+import { STAGES, stateFilters } from './stages.ts';
 import { Time } from './time.tsx';
 import { providerFailure } from './transaction-state.tsx';
 
@@ -40,26 +39,11 @@ export const PENDING_REASONS: Record<Exclude<WithdrawalStage, 'COMPLETED'>, stri
 });
 
 const LABELS = catalogue({
-  status: ['Status', 'ሁኔታ'],
-  stage: ['Stage', 'ደረጃ'],
   unconfirmed: ['Cancelled unless confirmed by', 'ካልተረጋገጠ የሚሰረዝበት'],
 });
 
-const several = (name: 'status' | 'stage', values: readonly (keyof typeof STATES)[]): Filter => ({
-  kind: 'several',
-  name,
-  label: LABELS[name],
-  values: values.map((one) => [one, STATES[one]] as const),
-});
-
 /** The filters of a list of withdrawals by status, and of pending ones by stage. */
-export const STATE_FILTERS: readonly Filter[] = [
-  several('status', WITHDRAWAL_STATUSES),
-  several(
-    'stage',
-    WITHDRAWAL_STAGES.filter((stage) => stage !== 'COMPLETED'),
-  ),
-];
+export const STATE_FILTERS = stateFilters(STATES, { status: WITHDRAWAL_STATUSES, stage: WITHDRAWAL_STAGES });
 
 /** The entries of a withdrawal's timeline. */
 export const KINDS = catalogue({

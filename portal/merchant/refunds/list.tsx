@@ -1,4 +1,3 @@
-import { REFUND_STAGES, REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
 import { CHANNEL_VALUES, channelName } from '../../ui/channel-text.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -8,7 +7,7 @@ import { catalogue } from '../../ui/language.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
-import { RefundState, STATES, type RefundRow } from '../../ui/refund-state.tsx';
+import { RefundState, STATE_FILTERS, type RefundRow } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
@@ -18,7 +17,6 @@ import { text as ofTransactions } from '../transactions/text.ts';
 
 const text = catalogue({
   title: ['Refunds', 'ተመላሽ ክፍያዎች'],
-  stage: ['Stage', 'ደረጃ'],
   search: ['Reference or id', 'ማጣቀሻ ወይም መለያ'],
   none: ['No refund in these days.', 'በእነዚህ ቀናት ተመላሽ ክፍያ የለም።'],
   noneHelp: ['A payment is refunded on its page.', 'ክፍያ የሚመለሰው በራሱ ገጽ ላይ ነው።'],
@@ -43,18 +41,10 @@ const COLUMNS: readonly Column<RefundRow>[] = [
   { header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
 ];
 
-const valuesOf = (values: readonly (keyof typeof STATES)[]) => values.map((one) => [one, STATES[one]] as const);
-
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
   { kind: 'days' },
-  { kind: 'several', name: 'status', label: shared.status, values: valuesOf(REFUND_STATUSES) },
-  {
-    kind: 'several',
-    name: 'stage',
-    label: text.stage,
-    values: valuesOf(REFUND_STAGES.filter((stage) => stage !== 'COMPLETED')),
-  },
+  ...STATE_FILTERS,
   { kind: 'one', name: 'channel', label: ofTransactions.channel, values: CHANNEL_VALUES },
 ];
 

@@ -1,11 +1,10 @@
-import { REFUND_STAGES, REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
 import { channelName } from '../../ui/channel-text.ts';
 import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import type { Column } from '../../ui/list.tsx';
-import { RefundState, STATES } from '../../ui/refund-state.tsx';
+import { RefundState, STATE_FILTERS } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { listPage } from '../list-page.tsx';
 import { useRead, type Refund } from '../routes.ts';
@@ -16,21 +15,12 @@ const REFRESH_MS = 10_000;
 const text = catalogue({
   none: ['There was no refund in the last 30 days.', 'ባለፉት 30 ቀናት ተመላሽ ክፍያ አልነበረም።'],
   search: ['Id or reference', 'መለያ ወይም ማጣቀሻ'],
-  stage: ['Stage', 'ደረጃ'],
   reference: ['Reference', 'ማጣቀሻ'],
 });
 
-const valuesOf = (values: readonly (keyof typeof STATES)[]) => values.map((one) => [one, STATES[one]] as const);
-
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
-  { kind: 'several', name: 'status', label: shared.status, values: valuesOf(REFUND_STATUSES) },
-  {
-    kind: 'several',
-    name: 'stage',
-    label: text.stage,
-    values: valuesOf(REFUND_STAGES.filter((stage) => stage !== 'COMPLETED')),
-  },
+  ...STATE_FILTERS,
   { kind: 'days' },
   { kind: 'text', name: 'merchantId', label: shared.merchantId },
 ];
