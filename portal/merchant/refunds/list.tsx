@@ -1,3 +1,5 @@
+import { useState } from 'react';
+
 import { CHANNEL_VALUES, channelName } from '../../ui/channel-text.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
@@ -64,22 +66,19 @@ export function Refunds() {
         empty={text.none}
         emptyHelp={text.noneHelp}
         whyNot={whyNot('refunds:read')}
-        drawer={({ id, row, close }) =>
-          row ? (
-            <TransactionDrawer transactionId={row.transactionId} onClose={close} />
-          ) : (
-            <OtherRefund refundId={id} onClose={close} />
-          )
-        }
+        drawer={({ id, row, close }) => <RefundDrawer key={id} refundId={id} row={row} onClose={close} />}
       />
     </Page>
   );
 }
 
-/** One that is not on this page of the list. */
-function OtherRefund({ refundId, onClose }: { refundId: string; onClose: () => void }) {
-  const query = useRead('GET /api/checkout/refunds/:refundId', { params: { refundId } });
-  const transactionId = query.data?.data.transactionId;
+type DrawerProps = { refundId: string; row: RefundRow | undefined; onClose: () => void };
+
+/** Its payment, which stays when the refund leaves the list because it was decided. */
+function RefundDrawer({ refundId, row, onClose }: DrawerProps) {
+  const [listed] = useState(row?.transactionId);
+  const query = useRead('GET /api/checkout/refunds/:refundId', { params: { refundId } }, { enabled: !listed });
+  const transactionId = listed ?? query.data?.data.transactionId;
   if (transactionId !== undefined) return <TransactionDrawer transactionId={transactionId} onClose={onClose} />;
   return (
     <Drawer title="…" onClose={onClose}>
