@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'react';
+import { useState, type FormEvent, type ReactNode } from 'react';
 
 import { isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
@@ -20,7 +20,13 @@ export type Values = readonly (string | readonly [value: string, caption: string
  * that are not known beforehand are given to the bar.
  */
 export type Filter =
-  | { kind: 'search'; name: string; label: string }
+  | {
+      kind: 'search';
+      name: string;
+      label: string;
+      /** Another parameter, for what this matches. */
+      other?: { name: string; pattern: RegExp };
+    }
   | { kind: 'text'; name: string; label: string }
   | { kind: 'one' | 'several'; name: string; label: string; values?: Values }
   | {
@@ -59,6 +65,7 @@ export type FilterState = {
 
 function namesOf(filter: Filter): readonly string[] {
   if (filter.kind === 'own') return filter.names;
+  if (filter.kind === 'search') return [filter.name, ...(filter.other ? [filter.other.name] : [])];
   if (filter.kind !== 'days') return [filter.name];
   const inPlace = (filter.presets ?? []).flatMap(([, parameters]) => Object.keys(parameters));
   return ['startDate', 'endDate', ...new Set(inPlace)];
@@ -128,12 +135,10 @@ export function FilterBar({ state, values, children }: BarProps) {
 function OneFilter({ filter, state, values }: Omit<BarProps, 'children'> & { filter: Filter }) {
   if (filter.kind === 'own') return filter.show(state);
   if (filter.kind === 'days') return <DaysFilter filter={filter} state={state} />;
+  if (filter.kind === 'search') return <SearchFilter filter={filter} state={state} />;
   const { name, label } = filter;
   const value = state.chosen[name];
   const field = { name: label, value, onChange: (wanted: string | undefined) => state.change({ [name]: wanted }) };
-  if (filter.kind === 'search') {
-    return <SearchFilter key={value} {...{ label, name, value }} onSearch={field.onChange} />;
-  }
   if (filter.kind === 'text') return <TextFilter key={value} {...field} />;
   const given = filter.values ?? values?.[name] ?? [];
   const all = given.map((one) => (typeof one === 'string' ? ([one, one] as const) : one));
@@ -161,10 +166,17 @@ function DaysFilter({ filter, state: { chosen, change } }: DaysProps) {
   );
 }
 
-/** A filter that is a field in sight. */
-export const SearchFilter = (props: Omit<ComponentProps<typeof SearchField>, 'className'>) => (
-  <SearchField {...props} className="w-full sm:w-72" />
-);
+type SearchProps = { filter: Filter & { kind: 'search' }; state: FilterState };
+
+function SearchFilter({ filter, state: { chosen, change } }: SearchProps) {
+  const { name, label, other } = filter;
+  const value = chosen[name] ?? (other && chosen[other.name]);
+  const search = (wanted: string | undefined): void => {
+    const chosenName = wanted !== undefined && other?.pattern.test(wanted) ? other.name : name;
+    change({ ...without(namesOf(filter)), [chosenName]: wanted });
+  };
+  return <SearchField key={value} {...{ label, name, value }} className="w-full sm:w-72" onSearch={search} />;
+}
 
 type FieldProps = { name: string; value: string | undefined; onChange: (value: string | undefined) => void };
 

@@ -59,8 +59,8 @@ describe("the audit log of a merchant's people and keys", () => {
     const [file] = await Promise.all([page.waitForEvent('download'), page.click('text=Export')]);
     expect(file.suggestedFilename()).toMatch(/^audit-sandbox-[\d-]+-to-[\d-]+\.csv$/);
     await page.click('text=Clear filters');
-    await page.fill('[name=id]', subscriptionId);
-    await page.press('[name=id]', 'Enter');
+    await page.fill('[name=resourceId]', subscriptionId);
+    await page.press('[name=resourceId]', 'Enter');
     await page.waitForURL(`**/audit?resourceId=${subscriptionId}`);
     await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' });
     expect(await page.locator('tbody tr').count()).toBe(2);

@@ -8,7 +8,7 @@ import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { download } from '../../ui/download.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { SearchFilter, useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -21,25 +21,8 @@ import { ACTIONS, text } from './text.ts';
 
 const REFRESH_MS = 15_000;
 
-/** One field for two kinds of ids, which their prefix distinguishes. */
-function IdFilter({ chosen: { resourceId, requestId }, change }: FilterState) {
-  const id = resourceId ?? requestId;
-  return (
-    <SearchFilter
-      key={id}
-      label={text.searchLabel}
-      name="id"
-      value={id}
-      onSearch={(wanted) => {
-        const isRequest = wanted?.startsWith('req_') === true;
-        change({ requestId: isRequest ? wanted : undefined, resourceId: isRequest ? undefined : wanted });
-      }}
-    />
-  );
-}
-
 const FILTERS: readonly Filter[] = [
-  { kind: 'own', names: ['resourceId', 'requestId'], show: IdFilter },
+  { kind: 'search', name: 'resourceId', label: text.searchLabel, other: { name: 'requestId', pattern: /^req_/ } },
   { kind: 'days' },
   { kind: 'one', name: 'action', label: text.action, values: Object.entries(ACTIONS) },
   { kind: 'one', name: 'actor', label: text.actor },

@@ -6,7 +6,7 @@ import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Mono } from '../../ui/copy.tsx';
 import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
 import { Panel } from '../../ui/facts.tsx';
-import { SearchFilter, useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { formatCount } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
@@ -21,27 +21,13 @@ import { text } from './text.ts';
 /** Changes are shown at once, but for later retries. */
 const REFRESH_MS = 15_000;
 
-const IS_ID = /^[a-z]+_\w{26}$/;
-
-/** One field for ids and order numbers. */
-function ResourceFilter({ chosen: { resourceId, checkoutOrderNo }, change }: FilterState) {
-  const value = resourceId ?? checkoutOrderNo;
-  return (
-    <SearchFilter
-      key={value}
-      label={text.searchLabel}
-      name="resource"
-      value={value}
-      onSearch={(wanted) => {
-        const isId = wanted !== undefined && IS_ID.test(wanted);
-        change({ resourceId: isId ? wanted : undefined, checkoutOrderNo: isId ? undefined : wanted });
-      }}
-    />
-  );
-}
-
 const FILTERS: readonly Filter[] = [
-  { kind: 'own', names: ['resourceId', 'checkoutOrderNo'], show: ResourceFilter },
+  {
+    kind: 'search',
+    name: 'checkoutOrderNo',
+    label: text.searchLabel,
+    other: { name: 'resourceId', pattern: /^[a-z]+_\w{26}$/ },
+  },
   { kind: 'days' },
   { kind: 'several', name: 'status', label: text.status, values: Object.entries(DELIVERY_TEXTS) },
   { kind: 'one', name: 'event', label: text.type },
