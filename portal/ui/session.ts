@@ -16,13 +16,13 @@ export async function leaveBy(signOut: () => Promise<unknown>): Promise<void> {
 }
 
 /** The fields that the person has typed in, or has chosen something in. */
-const typed = new Set<EventTarget>();
+const typed = new WeakSet<EventTarget>();
 addEventListener('input', ({ target }) => void (target && typed.add(target)), { capture: true, passive: true });
 
 /** Whether leaving the page would lose something: what was typed, or an open window, which may show a secret. */
 const wouldLose = (): boolean =>
   document.querySelector('dialog:modal') !== null ||
-  [...typed].some((field) => field instanceof Element && field.isConnected);
+  [...document.querySelectorAll('input, select, textarea')].some((field) => typed.has(field));
 
 let isEnded = false;
 const listeners = new Set<() => void>();
@@ -41,7 +41,9 @@ export function subscribe(listener: () => void): () => void {
 /** Whether the session has ended, and the page waits for the person to sign in elsewhere. */
 export const isSessionEnded = (): boolean => isEnded;
 
-/** Asks to sign in elsewhere, where leaving would lose something; else leads to the sign-in page, and from there back here. */
+/**
+ * Asks to sign in elsewhere, where leaving would lose something; else leads to the sign-in page, and from there back here.
+ */
 export function onSessionEnded(): void {
   if (isLeaving || isEnded) return;
   if (wouldLose()) setEnded(true);
