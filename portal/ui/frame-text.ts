@@ -45,7 +45,7 @@ export const text = catalogue({
     'ይህ ኮድ የተሳሳተ ወይም ያገለገለ ነው። መተግበሪያው የሚያሳየውን ቀጣይ ኮድ ያስገቡ።',
   ],
   confirm: ['Confirm', 'ያረጋግጡ'],
-  sessionEnded: ['Your session has ended', 'የገቡበት ጊዜ አብቅቷል'],
+  sessionEnded: ['Your session has ended', 'ቆይታዎ አብቅቷል'],
   sessionEndedHelp: [
     'Sign in again in another tab, then come back here: what you have typed is still there.',
     'በሌላ ትር እንደገና ይግቡ፣ ከዚያ ወደዚህ ይመለሱ፦ የጻፉት አልጠፋም።',

@@ -89,7 +89,7 @@ const am = {
   passwordLength: 'የይለፍ ቃሉ ከ10 እስከ 256 ፊደላት ሊኖሩት ይገባል።',
   passwordCommon: 'የይለፍ ቃሉ በጣም የተለመደ ነው ወይም ስምዎን ወይም አድራሻዎን ይዟል።',
   passwordChangedTitle: 'የይለፍ ቃሉ ተቀይሯል',
-  passwordChanged: 'ሁሉም ክፍለ ጊዜዎችዎ ተዘግተዋል። እባክዎ በአዲሱ የይለፍ ቃል ይግቡ።',
+  passwordChanged: 'ቆይታዎችዎ ሁሉ አብቅተዋል። እባክዎ በአዲሱ የይለፍ ቃል ይግቡ።',
   outdatedTitle: 'ይህ አገናኝ አይሠራም',
   outdated: 'ከዚህ በፊት ጥቅም ላይ ውሏል ወይም ጊዜው አልፏል። እባክዎ አዲስ ይጠይቁ።',
   name: 'ስምዎ',
