@@ -27,7 +27,7 @@ const GROUPS: readonly Group[] = [
     title: text.money,
     entries: [
       { to: '/transactions', label: text.transactions, icon: 'list' },
-      { to: '/refunds', label: text.refunds, icon: 'history' },
+      { to: '/refunds', label: text.refunds, icon: 'back' },
       { to: '/withdrawals', label: text.withdrawals, icon: 'out' },
       { to: '/settlements', label: text.settlements, icon: 'bank' },
     ],
