@@ -71,7 +71,7 @@ describe('changes while a page is open', () => {
     await page.waitForSelector('h1:has-text("Webhooks")');
     await page.waitForSelector('text=No subscriptions yet.');
 
-    // A screen that can be opened, and not read what it shows.
+    // A screen whose files are there, and whose rows are older than the time in which they are not read again.
     await page.waitForTimeout(5_000);
     await page.context().setOffline(true);
     await page.click('#sidebar a:has-text("Transaction")');

@@ -9,6 +9,7 @@ import { confirmTwoFactor } from '../portal/portal.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { until } from '../support/until.ts';
 import { buildLive } from '../support/withdrawals.ts';
 import { WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
@@ -212,7 +213,7 @@ test('from the set amount on another person confirms a refund; who may not refun
   expect(await inspectScreen(owner, 'refund-confirm-amharic')).toEqual([]);
   await owner.page.locator('dialog').last().locator('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")').click();
   await owner.page.waitForSelector('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")', { state: 'detached' });
-  await owner.page.waitForFunction('document.activeElement.matches("h1, h2")');
+  await until('the focus on a heading', () => owner.page.evaluate<boolean>('document.activeElement.matches("h1, h2")'));
   expect(await portal.db.knex()('refund').where({ transactionId }).first('stage')).toEqual({ stage: 'CREATED' });
 
   const developer = await portal.open(`/test/transactions/${await transactionOf('ORDER-6')}`);
