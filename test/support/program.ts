@@ -8,7 +8,9 @@ import { testStack } from './stack-facts.ts';
 
 /** What Node is given to run `meskot …`: as built for production, which starts in half the time of the sources. */
 export function meskot(...args: string[]): string[] {
-  return [join(testStack().programFolder ?? '', 'dist/src/cli.js'), ...args];
+  const { programFolder } = testStack();
+  if (programFolder === undefined) throw new Error('this run has built no program: see test/support/needs.mjs');
+  return [join(programFolder, 'dist/src/cli.js'), ...args];
 }
 
 /** A process of `meskot`. */

@@ -4,7 +4,8 @@ let shared;
 
 /**
  * One context for all test files of a process, in which packages stay loaded (shared-packages.cjs). Each file finds the
- * globals and environment variables as if it were the first.
+ * environment variables and the globals of Node as if it were the first; globals that were added stay, since packages add
+ * some when they are loaded.
  */
 export default class SharedEnvironment extends TestEnvironment {
   constructor(config, context) {

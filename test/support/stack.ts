@@ -27,7 +27,8 @@ export type NeededServers = { temporal: boolean; workflows: boolean; program: bo
 
 /**
  * Starts the shared servers: PostgreSQL with the migrated template database and, if a test file needs them, a Temporal
- * server that can skip time, the bundled workflows and the built program. One environment variable passes the addresses to the test files.
+ * server that can skip time, the bundled workflows and the built program. One environment variable passes the addresses to
+ * the test files.
  */
 export async function startTestStack(needed: NeededServers): Promise<{ stop: () => Promise<void> }> {
   await clearAbortedRuns();
