@@ -26,7 +26,7 @@ type Props = { transaction: TransactionWithTimeline };
 
 const santim = (amount: number): number => Math.round(amount * 100);
 
-/** What of a payment is refunded or being refunded, and what is left, in santim. `but`: the reference of one that does not count. */
+/** What of a payment is refunded, or being refunded, and what is left, in santim. `but`: the reference of one to leave out. */
 function sharesOf({ amount, receivedAmount, refunds }: TransactionWithTimeline, but?: string) {
   const counted = refunds.filter(({ status, reference }) => status !== 'FAILED' && reference !== but);
   const used = counted.reduce((sum, one) => sum + santim(one.paidAmount ?? one.amount), 0);
@@ -52,7 +52,7 @@ const newWish = (): Wish => ({
   isSent: false,
 });
 
-/** What is wished of a payment. Once it is sent this tab keeps it until an answer came, also when the page is loaded again. */
+/** The refund that is asked for. Once it is sent, the tab keeps it until an answer came, over a reload too. */
 function useWish(transactionId: string) {
   const storedAs = `meskot.refund.${environment}.${transactionId}`;
   const [wish, setWish] = useState<Wish>(() => ({
@@ -67,7 +67,10 @@ function useWish(transactionId: string) {
   return [wish, change] as const;
 }
 
-/** The button that asks for a refund. What is wished outlasts its window: sent again after a lost answer, it is the same refund. */
+/**
+ * The button that asks for a refund. What is asked for outlasts its window: sent again after a lost answer, it is the same
+ * refund.
+ */
 export function RefundButton({ transaction }: Props) {
   const barrier = useBarrier(transaction);
   const [wish, setWish] = useWish(transaction.transactionId);

@@ -17,7 +17,7 @@ import { text } from './text.ts';
 const confirm = ({ withdrawalRequestId: withdrawalId }: WithdrawalRow, idempotencyKey: string) =>
   call('POST /api/portal/withdrawals/:withdrawalId/confirm', { params: { withdrawalId }, body: {}, idempotencyKey });
 
-/** Confirms those of the listed withdrawals that wait for a second person and that this one has not requested, where there are several. */
+/** Confirms the listed withdrawals that wait for a second person, but for those of this person, where there are several. */
 export function ConfirmAll({ rows }: { rows: readonly WithdrawalRow[] }) {
   const { whyNot } = useMember();
   const [chosen, setChosen] = useState<readonly WithdrawalRow[] | null>(null);
