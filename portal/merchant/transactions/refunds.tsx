@@ -41,7 +41,7 @@ function useBarrier(transaction: TransactionWithTimeline): string | undefined {
   return sharesOf(transaction).left <= 0 ? text.nothingLeft : whyNot('refunds:write');
 }
 
-/** `typed`: the amount; null: all that is left. `isSent`: requested under this reference, perhaps without an answer. */
+/** `typed`: the amount; null: all that was left at first. `isSent`: requested under this reference, perhaps without an answer. */
 type Wish = { reference: string; typed: string | null; reason: string; returnFee: boolean; isSent: boolean };
 
 const newWish = (): Wish => ({
@@ -113,7 +113,9 @@ type Create = ReturnType<typeof useChange<'POST /api/checkout/txns/:transactionI
 function RefundForm({ transaction, wish, onChange, onClose, onDone, create }: FormProps & { create: Create }) {
   const { transactionId, checkoutOrderNo } = transaction;
   const { left } = sharesOf(transaction, wish.reference);
-  const typed = wish.typed ?? String(left / 100);
+  // Another refund that is requested meanwhile does not change what is in the field.
+  const [atFirst] = useState(String(left / 100));
+  const typed = wish.typed ?? atFirst;
   const reference = wish.reference.trim();
   const amount = typedBirr(typed);
   const issue = issueOf(create.error, 'amount');

@@ -27,7 +27,12 @@ const FILTERS: readonly Filter[] = [
 
 const COLUMNS: readonly Column<Refund>[] = [
   { header: text.reference, cell: ({ reference }) => reference },
-  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  {
+    header: shared.amount,
+    align: 'end',
+    narrow: 'second',
+    cell: ({ amount, paidAmount = amount }) => formatBirr(paidAmount),
+  },
   { header: shared.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   { header: shared.status, narrow: 'second', cell: (row) => <RefundState {...row} /> },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
