@@ -183,6 +183,7 @@ test('sent again after a lost request and a reload, a refund has the same refere
   expect(await dialog.getByLabel('Amount').inputValue()).toBe('40');
   await dialog.locator('button:text-is("Refund")').click();
   await page.locator('li', { hasText: '40.00 ETB' }).getByText('About to be sent').waitFor();
+  await dialog.waitFor({ state: 'detached' });
   expect(new Set(references).size).toBe(1);
   // After its answer a further one has another reference.
   await page.reload();

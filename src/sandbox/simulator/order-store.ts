@@ -83,10 +83,13 @@ function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
         await Promise.all(sending.values());
       } while (sending.size > 0);
     },
-    forget(): void {
+    /** Sends no more, and waits for what is being sent. */
+    async forget(): Promise<void> {
+      const posts = [...sending.values()];
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
       sending.clear();
+      await Promise.all(posts);
     },
   };
 }
@@ -166,15 +169,16 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
     },
 
     /** Forgets everything, and returns to the base clock. */
-    reset(): void {
-      runner.forget();
+    async reset(): Promise<void> {
+      const forgotten = runner.forget();
       file.clear();
       orders.clear();
       transfers.length = 0;
       offsetMs = 0;
+      await forgotten;
     },
 
-    close: runner.forget,
+    close: () => void runner.forget(),
   };
 }
 

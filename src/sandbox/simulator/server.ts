@@ -190,9 +190,9 @@ export function adminRoutes(deps: AdminDeps): Router {
     await orders.advance(advanceMs);
     return now();
   });
-  post('/admin/reset', z.unknown(), () => {
+  post('/admin/reset', z.unknown(), async () => {
     for (const part of [faults, counts]) part.clear();
-    orders.reset();
+    await orders.reset();
     return now();
   });
   return routes;
