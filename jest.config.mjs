@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 import { findChromium } from './test/support/needs.mjs';
 
 // Workers inherit it. CI must have one: there the tests of web pages fail without it.
@@ -20,8 +22,8 @@ export default {
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
-  // One more than the smallest machine has cores: whoever waits for Temporal or a timer leaves its core to another.
-  maxWorkers: 3,
+  // One more than there are cores, because tests wait for Temporal and for timers. More need more connections of PostgreSQL.
+  maxWorkers: Math.min(availableParallelism() + 1, 5),
   // Every file leaves some of its modules behind: a heap of gigabytes costs more than a new process.
   workerIdleMemoryLimit: '600MB',
   // Generous: on a busy machine a process alone takes seconds to start. What must be quick says so itself.
