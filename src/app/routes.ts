@@ -206,7 +206,7 @@ export function routesOf(
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
   const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
-  const checkRefund = createCheckRefund(sync);
+  const checkRefund = createCheckRefund({ ...sync, findPaidPayout });
   const deps = {
     ...sync,
     checkAttempt,

@@ -57,7 +57,7 @@ import { createSandboxReceiver } from '../webhooks/receiver/receiver.ts';
 import { deleteOldReceived } from '../webhooks/receiver/requests.ts';
 import { cancelUnconfirmed } from '../withdrawals/confirm.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
-import { readWithdrawal } from '../withdrawals/queries.ts';
+import { findPaidPayout, readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
@@ -112,7 +112,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
   const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
-  const parts = { ...sync, checkAttempt, checkPayout, checkRefund: createCheckRefund(sync) };
+  const parts = { ...sync, checkAttempt, checkPayout, checkRefund: createCheckRefund({ ...sync, findPaidPayout }) };
   const sending = createSending(config, { log, registry, db });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({

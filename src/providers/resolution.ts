@@ -12,22 +12,29 @@ export type PaidUnder = { id: string; environment: Environment; channel: Channel
 export type FindPaidUnder = (trx: Trx, paid: PaidUnder) => Promise<{ id: string } | undefined>;
 
 /**
- * Throws INVALID_STATE if one of these finds another payout or refund that the reference has paid. Until the transaction ends,
- * operators resolve no other one under it.
+ * Another payout or refund that the reference has paid, if one of these finds it. Until the transaction ends, no other one is
+ * confirmed under it.
  */
-export async function requireUnusedReference(
+export async function findPaidUnder(
   trx: Trx,
   paid: PaidUnder,
   finders: readonly FindPaidUnder[],
-): Promise<void> {
+): Promise<{ id: string } | undefined> {
   await lock(trx, 'payout_reference', `${paid.environment} ${paid.channel} ${paid.providerReference}`);
   for (const find of finders) {
     const other = await find(trx, paid);
-    if (!other) continue;
-    const issue = `is that of ${other.id}: give the one of ${paid.id}`;
-    const existing = other.id.startsWith('rfd_') ? { refundId: other.id } : { withdrawalRequestId: other.id };
-    throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
+    if (other) return other;
   }
+  return undefined;
+}
+
+/** Throws INVALID_STATE if one of these finds another payout or refund that the reference has paid. */
+export async function requireUnusedReference(...search: Parameters<typeof findPaidUnder>): Promise<void> {
+  const other = await findPaidUnder(...search);
+  if (!other) return;
+  const issue = `is that of ${other.id}: give the one of ${search[1].id}`;
+  const existing = other.id.startsWith('rfd_') ? { refundId: other.id } : { withdrawalRequestId: other.id };
+  throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
 }
 
 /** A payout or refund, and what was paid of it where that differs from its amount. */

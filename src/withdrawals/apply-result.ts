@@ -3,9 +3,18 @@ import { first } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
+import { findPaidRefund } from '../payments/refunds/queries.ts';
 import { hasLease, type Leased } from '../providers/lease.ts';
 import { referencesOf, type PayoutOutcome } from '../providers/provider.ts';
-import { listCases, lockWithdrawal, updateWithdrawal, writeCase, type WithdrawalRow } from './queries.ts';
+import { findPaidUnder } from '../providers/resolution.ts';
+import {
+  findPaidPayout,
+  listCases,
+  lockWithdrawal,
+  updateWithdrawal,
+  writeCase,
+  type WithdrawalRow,
+} from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 /** A withdrawal that one check holds the lease of. */
@@ -15,8 +24,9 @@ export type LeasedWithdrawal = WithdrawalRow & Leased;
 type Report = { outcome: PayoutOutcome; at: Date };
 
 /**
- * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, changes no
- * status: a PENDING withdrawal becomes UNKNOWN, an ended one keeps its status, and both wait for operators (resolve.ts).
+ * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, or whose
+ * reference has paid another order, changes no status: a PENDING withdrawal becomes UNKNOWN, an ended one keeps its status,
+ * and both wait for operators (resolve.ts).
  * @returns the row afterwards.
  */
 export async function applyProviderResult(
@@ -26,29 +36,39 @@ export async function applyProviderResult(
 ): Promise<WithdrawalRow> {
   const { id } = leased;
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock() };
-  const { row, contradicted } = await deps.runInTransaction(async (tx) => {
+  const { row, contradicted, other } = await deps.runInTransaction(async (tx) => {
     const before = await lockWithdrawal(tx.trx, id);
     // A check that took the lease after it had expired has the newer report, and may have sent again what was declined.
     const isNewest = hasLease(before, leased);
     if (!isNewest && outcome.kind === 'declined' && before.status === 'PENDING')
-      return { row: before, contradicted: null };
+      return { row: before, contradicted: null, other: undefined };
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null) {
       await recordTimeline(tx.trx, id, { at: before.submittedAt ?? at, kind: 'payout.submitted' });
     }
     let row = before;
-    for (const transition of transitionsOf(before, outcome)) {
+    const other = await findOther(tx, before, outcome);
+    for (const transition of other ? [] : transitionsOf(before, outcome)) {
       const changes = { ...checked, ...referencesOf(outcome), ...transition.changes };
       row = await transitionWithdrawal(tx, row, { ...transition, changes, at, notifyWorkflow });
     }
-    if (row !== before) return { row, contradicted: null };
+    if (row !== before) return { row, contradicted: null, other };
     if (isNewest) row = await recordReport(tx, before, { outcome, at, checked });
     const isConflict = CONTRADICTED[outcome.kind]?.includes(before.status) ?? false;
     if (isConflict) await openCase(tx, before, { outcome, at });
-    return { row, contradicted: isConflict ? before.status : null };
+    return { row, contradicted: isConflict ? before.status : null, other };
   });
-  if (contradicted) deps.log.error({ withdrawalId: id, outcome: outcome.kind }, CONFLICT_LOG[contradicted]);
+  if (contradicted) {
+    deps.log.error({ withdrawalId: id, outcome: outcome.kind, paidBefore: other?.id }, CONFLICT_LOG[contradicted]);
+  }
   return row;
+}
+
+/** The other payout or refund that the reference has paid which a PENDING withdrawal is reported as paid under. */
+async function findOther({ trx }: UnitOfWork, row: WithdrawalRow, outcome: PayoutOutcome) {
+  if (row.status !== 'PENDING' || !isPaidReport(outcome)) return undefined;
+  const { providerReference } = outcome;
+  return findPaidUnder(trx, { ...row, providerReference }, [findPaidPayout, findPaidRefund]);
 }
 
 /** The transitions that a report causes. Paid and reversed between two queries: both are posted and published. */
@@ -87,7 +107,8 @@ const CONTRADICTED: Partial<Record<PayoutOutcome['kind'], readonly WithdrawalRow
 };
 
 const CONFLICT_LOG: Partial<Record<WithdrawalRow['status'], string>> = {
-  PENDING: 'provider contradicts itself or reports another amount: operators must resolve the withdrawal',
+  PENDING:
+    'provider contradicts itself, or reports another amount or a used reference: operators must resolve the withdrawal',
   FAILED: 'provider reports as paid a payout that it had declined: operators must resolve the withdrawal',
   SUCCESS: 'provider reports as unpaid, or as reversed with another amount, a payout that it had paid',
 };

@@ -52,6 +52,8 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
     SELECT 'WITHDRAWAL_UNKNOWN', w.id, ${SENT},
       CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
            WHEN w.last_outcome = 'declined' THEN 'The provider reported a payment and then that it did not pay'
+           WHEN ${reported("l.detail ->> 'amountSantim' || (l.detail ->> 'currency')")} = w.amount_santim || w.currency
+             THEN 'The provider reports a payment under a reference that has paid another order'
            WHEN w.last_outcome = 'reversed' THEN 'The provider reports a reversal of another amount'
            ELSE 'The provider reports a payment of another amount' END,
       jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at, ${EVIDENCE})

@@ -133,7 +133,11 @@ describe('a withdrawal with an unknown outcome', () => {
       expect.objectContaining({
         kind: 'WITHDRAWAL_UNKNOWN',
         what: 'The provider reports a payment of another amount',
-        detail: expect.objectContaining({ reportedAmount: 99, reportedCurrency: 'ETB', providerReference: 'OUT-1' }),
+        detail: expect.objectContaining({
+          reportedAmount: 99,
+          reportedCurrency: 'ETB',
+          providerReference: `OUT-${id}`,
+        }),
       }),
     ]);
     const { key } = backOffice.people.finance;

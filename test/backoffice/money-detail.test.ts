@@ -152,8 +152,14 @@ test('a withdrawal with an open outcome can be resolved, and an ended one accept
     approvalsMissing: 0,
     links: { resolve: `/api/ops/withdrawals/${id}/resolve` },
   });
-  const ended = await get(`withdrawals/${await paid()}`);
-  expect(ended).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1', links: {}, paidBefore: { count: 0 } });
+  const ended = await paid();
+  const reference = { providerReference: `OUT-${ended}` };
+  expect(await get(`withdrawals/${ended}`)).toMatchObject({
+    status: 'SUCCESS',
+    ...reference,
+    links: {},
+    paidBefore: { count: 0 },
+  });
 });
 
 test('a settlement shows the whole account, the bank, its approver and sender, and the possible commands', async () => {

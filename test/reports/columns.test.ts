@@ -110,7 +110,7 @@ test('the row of a reversed withdrawal has each field in its own column', async 
       requestedAtAddis: '2026-03-02 12:00:00',
       requestedAtUtc: '2026-03-02 09:00:00',
       reason: null,
-      providerReference: 'OUT-1',
+      providerReference: `OUT-${id}`,
       completedAtAddis: '2026-03-02 13:00:00',
       completedAtUtc: '2026-03-02 10:00:00',
       reversedAtAddis: '2026-03-02 14:00:00',

@@ -28,6 +28,8 @@ import type {
   RefundOrder,
   RefundOutcome,
 } from '../../src/providers/provider.ts';
+import type { FindPaidUnder } from '../../src/providers/resolution.ts';
+import { findPaidPayout } from '../../src/withdrawals/queries.ts';
 import { KEY_RING } from './key-ring.ts';
 
 /** The requests a provider received, and its scripted results: each is returned once, the last one repeatedly. */
@@ -91,22 +93,22 @@ export function scriptedProvider(): ScriptedProvider {
     capabilities: { payoutTo: ['phone', 'bank'], refunds: true },
     payout: (order) => {
       payoutQueries.push({ operation: 'payout', orderId: order.orderId, order });
-      return payouts.next();
+      return withOwnReference(payouts.next(), order.orderId);
     },
     queryPayout: (orderId) => {
       payoutQueries.push({ operation: 'queryPayout', orderId });
-      return payouts.next();
+      return withOwnReference(payouts.next(), orderId);
     },
     refundQueries,
     returnsForRefunds: refunds.set,
     refund: (order) => {
       const { refundId, paymentId } = order;
       refundQueries.push({ operation: 'refund', refundId, paymentId, order });
-      return refunds.next();
+      return withOwnReference(refunds.next(), refundId);
     },
     queryRefund: (order) => {
       refundQueries.push({ operation: 'queryRefund', ...order });
-      return refunds.next();
+      return withOwnReference(refunds.next(), order.refundId);
     },
     statement: async () => ({ kind: 'page', rows: [], next: null }),
     parseCallback: () => ({ verified: false, problem: 'none is expected' }),
@@ -114,11 +116,11 @@ export function scriptedProvider(): ScriptedProvider {
   };
 }
 
-/** Each order gets its own provider reference, unless the script sets another one. */
-async function withOwnReference(result: Promise<ProviderOutcome>, orderId: string): Promise<ProviderOutcome> {
+/** Each order gets its own provider reference (PROV-pat_…, OUT-wd_…, BACK-rfd_…), unless the script sets another one. */
+async function withOwnReference<Outcome extends { kind: string }>(result: Promise<Outcome>, orderId: string) {
   const outcome = await result;
-  if (outcome.kind !== 'succeeded' || outcome.providerReference !== PAID.providerReference) return outcome;
-  return { ...outcome, providerReference: paidReference(orderId) };
+  if (!('providerReference' in outcome) || typeof outcome.providerReference !== 'string') return outcome;
+  return { ...outcome, providerReference: outcome.providerReference.replace(/^(PROV|OUT|BACK)-1$/, `$1-${orderId}`) };
 }
 
 /** The reference of the scripted provider for the payment of an order. */
@@ -144,6 +146,7 @@ export type Fixture = {
   pass: (ms: number) => void;
   provider: ScriptedProvider;
   findProvider: FindProvider;
+  findPaidPayout: FindPaidUnder;
   baseUrl: string;
   pepper: string;
   peppers: readonly string[];
@@ -179,6 +182,7 @@ export function buildFixture(db: Database, options: FixtureOptions = {}): Fixtur
     runInTransaction: createTransactionRunner(db, (messages) => void enqueued.push(...messages)),
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
+    findPaidPayout,
     baseUrl: options.baseUrl ?? 'https://checkout.example',
     pepper: 'pepper of the tests',
     peppers: ['pepper of the tests'],

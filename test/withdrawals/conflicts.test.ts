@@ -1,3 +1,4 @@
+import { listWorkItems, REVIEW_ITEMS } from '../../src/backoffice/work-queue.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -9,6 +10,7 @@ import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../../src/withd
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, COMPLETED, useWithdrawalFixture } from './fixture.ts';
 
+const FIRST_PAGE = { page: 1, limit: 50, after: null };
 const FUNDED = 100_000n;
 /** 100 birr, 5 fee, 0.75 tax. */
 const TOTAL = 105_75n;
@@ -66,6 +68,34 @@ test('a report in another currency moves no money, and its amount is none that o
   await fixture.report(id, { ...REVERSED, currency: 'USD' });
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await fixture.balance()).toEqual(paid);
+});
+
+test('a payout reported as paid under the reference of another one keeps its money reserved until operators find its own', async () => {
+  const paid = { ...PAID_OUT, providerReference: 'OUT-TWICE' };
+  const first = await fixture.ready();
+  await fixture.report(first, paid, paid);
+  const id = await fixture.ready();
+  await fixture.report(id, paid, REFUSED, paid);
+  expect(await conflictOf(id)).toMatchObject({
+    status: 'PENDING',
+    stage: 'UNKNOWN',
+    cases: [{ status: 'PENDING', evidence: { outcome: 'succeeded', providerReference: 'OUT-TWICE' }, closedAt: null }],
+  });
+  expect(await fixture.balance()).toEqual([FUNDED - 2n * TOTAL, TOTAL]);
+  const filter = { merchantId: fixture.scope.merchantId };
+  const at = fixture.clock();
+  const { rows: items } = await listWorkItems(fixture.db, REVIEW_ITEMS, { filter, page: FIRST_PAGE, at });
+  const what = 'The provider reports a payment under a reference that has paid another order';
+  expect(items).toMatchObject([{ kind: 'WITHDRAWAL_UNKNOWN', id, what }]);
+  await fixture.resolve(id, COMPLETED);
+  expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', providerReference: `OUT-9-${id}` });
+});
+
+test('of two payouts that are reported as paid under one reference at the same time, one is confirmed', async () => {
+  const ids = [await fixture.ready(), await fixture.ready()];
+  fixture.provider.returnsForPayouts({ ...PAID_OUT, providerReference: 'OUT-RACE' });
+  const checked = await Promise.all(ids.map(async (id) => fixture.checkPayout(id, CHECK)));
+  expect(checked.map(({ row }) => row.status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
 });
 
 test('a payout that was paid exactly has no excess that its provider could take back', async () => {

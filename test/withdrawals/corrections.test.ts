@@ -150,7 +150,7 @@ test('a withdrawal reported as paid with another amount stays UNKNOWN after any 
 test('a SUCCESS keeps its provider reference after a report of another reversal', async () => {
   const id = await fixture.ready();
   await fixture.report(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n, providerReference: 'REV-9' });
-  expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1' });
+  expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', providerReference: `OUT-${id}` });
 });
 
 test('concurrent resolutions of three withdrawals with one provider reference: exactly one succeeds', async () => {

@@ -45,7 +45,7 @@ describe('the life of a withdrawal', () => {
     fixture.provider.returnsForPayouts(PAID_OUT);
     await fixture.checkPayout(id, CHECK);
     const row = await fixture.read(id);
-    expect(row).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1' });
+    expect(row).toMatchObject({ status: 'SUCCESS', providerReference: `OUT-${id}` });
     expect(row.stage).toBeUndefined();
     expect(kinds(row)).toEqual([
       'withdrawal.created',
@@ -152,7 +152,7 @@ describe('the life of a withdrawal', () => {
     }
     const row = await fixture.read(id);
     expect(kinds(row).filter((kind) => kind === 'provider.conflict')).toHaveLength(1);
-    expect(row.timeline.at(-1).detail).toMatchObject({ amountSantim: 100_00, providerReference: 'OUT-1' });
+    expect(row.timeline.at(-1).detail).toMatchObject({ amountSantim: 100_00, providerReference: `OUT-${id}` });
     expect(await fixture.balance()).toEqual([1_000_00n, 0n]);
   });
 

@@ -5,26 +5,31 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { hasLease, type Leased } from '../../providers/lease.ts';
 import { referencesOf, type RefundOutcome } from '../../providers/provider.ts';
+import { findPaidUnder, type FindPaidUnder } from '../../providers/resolution.ts';
 import type { TimelineKind } from '../timeline.ts';
-import { lockRefund, updateRefund, type RefundRow } from './queries.ts';
+import { findPaidRefund, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund, type Transition } from './transition.ts';
 
 /** A refund that one check holds the lease of. */
 export type LeasedRefund = RefundRow & Leased;
 
+export type ApplyDeps = {
+  runInTransaction: RunInTransaction;
+  clock: Clock;
+  log: Pick<Logger, 'error'>;
+  findPaidPayout: FindPaidUnder;
+};
+
 type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
 
 /**
- * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, changes no
- * status: a PENDING refund becomes UNKNOWN, a FAILED one stays so, and both wait for operators (resolve.ts). Of a check that
- * has lost its lease to another one only reports of a payment count: what it was declined, the other one may have sent again.
+ * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, or whose
+ * reference has paid another order, changes no status: a PENDING refund becomes UNKNOWN, a FAILED one stays so, and both wait
+ * for operators (resolve.ts). Of a check that has lost its lease to another one only reports of a payment count: what it was
+ * declined, the other one may have sent again.
  * @returns the row afterwards.
  */
-export async function applyRefundResult(
-  deps: { runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> },
-  leased: LeasedRefund,
-  report: Report,
-): Promise<RefundRow> {
+export async function applyRefundResult(deps: ApplyDeps, leased: LeasedRefund, report: Report): Promise<RefundRow> {
   const { outcome, at } = report;
   const { id } = leased;
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock(), ...referencesOf(outcome) };
@@ -35,12 +40,14 @@ export async function applyRefundResult(
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null)
       await record(tx, before, { kind: 'refund.submitted', at: before.submittedAt ?? at });
-    const end = endOf(before, outcome);
+    const other = await findOther(tx, before, { outcome, findPaidPayout: deps.findPaidPayout });
+    const end = other ? null : endOf(before, outcome);
     if (end) return transitionRefund(tx, before, { ...report, ...end, changes: { ...checked, ...end.changes } });
     const isContradiction = isPaidReport(outcome) && before.firstReportedPaidAt === null && before.status !== 'SUCCESS';
     if (!isNewest && !isContradiction) return before;
     if (isContradiction) {
-      deps.log.error({ refundId: id, outcome: outcome.kind, status: before.status }, CONTRADICTED);
+      const { status } = before;
+      deps.log.error({ refundId: id, outcome: outcome.kind, status, paidBefore: other?.id }, CONTRADICTED);
     }
     const firstReportedPaidAt = isContradiction ? at : before.firstReportedPaidAt;
     // The lease of another check stays its own.
@@ -50,7 +57,18 @@ export async function applyRefundResult(
 }
 
 const CONTRADICTED =
-  'provider reports a refund of another amount, or one that it had declined: operators must resolve it';
+  'provider reports a refund of another amount, under a used reference, or that it had declined: operators must resolve it';
+
+/** The other refund or payout that the reference has paid which a PENDING refund is reported as paid under. */
+async function findOther(
+  { trx }: UnitOfWork,
+  row: RefundRow,
+  { outcome, findPaidPayout }: Pick<Report, 'outcome'> & Pick<ApplyDeps, 'findPaidPayout'>,
+) {
+  if (row.status !== 'PENDING' || !isPaidReport(outcome)) return undefined;
+  const { providerReference } = outcome;
+  return findPaidUnder(trx, { ...row, providerReference }, [findPaidRefund, findPaidPayout]);
+}
 
 /** The end that a report causes; null: none. */
 function endOf(row: RefundRow, outcome: RefundOutcome): Pick<Transition, 'to' | 'changes'> | null {

@@ -23,6 +23,10 @@ export const REFUND_REVIEW_ITEMS: WorkItemSource = {
     SENT,
     `CASE WHEN r.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
           WHEN r.last_outcome = 'declined' THEN 'The provider reported a refund and then that it did not pay'
+          WHEN r.amount_santim || r.currency = (SELECT l.detail ->> 'reportedSantim' || (l.detail ->> 'currency') FROM timeline l
+            WHERE l.resource_id = r.transaction_id AND l.kind = 'refund.responded' AND l.detail ->> 'refundId' = r.id
+              AND l.detail ->> 'reportedSantim' IS NOT NULL ORDER BY l.id DESC LIMIT 1)
+            THEN 'The provider reports a refund under a reference that has paid another order'
           ELSE 'The provider reports a refund of another amount' END`,
   )}
     WHERE r.status = 'PENDING' AND r.stage = 'UNKNOWN' AND (r.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})

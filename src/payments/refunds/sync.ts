@@ -16,12 +16,14 @@ import {
   type Claim,
 } from '../../providers/lease.ts';
 import { findAccountOf, isUnsent, type Provider, type RefundOutcome } from '../../providers/provider.ts';
-import { applyRefundResult, type LeasedRefund } from './apply-result.ts';
+import { applyRefundResult, type ApplyDeps, type LeasedRefund } from './apply-result.ts';
 import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
 import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
 export type CheckedRefund = Checked<RefundRow>;
+
+type RefundDeps = CheckDeps & Pick<ApplyDeps, 'findPaidPayout'>;
 
 export type CheckRefund = (refundId: string, options: CheckOptions) => Promise<CheckedRefund>;
 
@@ -30,7 +32,7 @@ export type CheckRefund = (refundId: string, options: CheckOptions) => Promise<C
  * A refund that the provider does not know is sent again under the same id, which never pays twice. Money is released only
  * after the provider has declined, or where nobody has confirmed it in time. Idempotent, also when called in parallel.
  */
-export function createCheckRefund(deps: CheckDeps): CheckRefund {
+export function createCheckRefund(deps: RefundDeps): CheckRefund {
   return async (refundId, options) =>
     checkUnderLease<Claimed, CheckedRefund>(deps.db, {
       table: 'refund',
@@ -88,7 +90,7 @@ async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; n
 }
 
 async function check(
-  deps: CheckDeps,
+  deps: RefundDeps,
   claimed: Claimed,
   { now: at = deps.clock(), notifyWorkflow }: CheckOptions,
 ): Promise<CheckedRefund> {

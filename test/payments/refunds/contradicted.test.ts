@@ -1,5 +1,6 @@
 import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.ts';
 import { rows } from '../../../src/lib/db.ts';
+import { createLogger } from '../../../src/lib/log.ts';
 import { createCheckRefund, recheckRefundsAfterCallbacks } from '../../../src/payments/refunds/sync.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
@@ -9,12 +10,13 @@ const fixture = useRefundFixture();
 const COMPLETED = { outcome: 'COMPLETED', providerReference: 'LATE-1', reason: 'It is on the statement' } as const;
 const FAILED = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'The payer has none of it' } as const;
 
-const queue = async () => {
+const items = async () => {
   const page = { page: 1, limit: 50, after: null };
   const filter = { merchantId: fixture.scope.merchantId };
   const { rows } = await listWorkItems(fixture.db, REVIEW_ITEMS, { filter, page, at: fixture.clock() });
-  return rows.map(({ kind, id }) => `${kind} ${id}`);
+  return rows;
 };
+const queue = async () => (await items()).map(({ kind, id }) => `${kind} ${id}`);
 /** A refund of the whole payment that was declined. */
 const declined = async () => {
   const id = await fixture.requested({ returnFee: true });
@@ -89,6 +91,24 @@ test('a refund reported as paid with another amount is resolved as failed, once 
   expect(await fixture.balance()).toEqual([194_25n, 0n]);
   await fixture.report(id, returned(50_00n));
   expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
+});
+
+test('a refund reported as paid under the reference of a payout or refund waits for operators, with its money reserved', async () => {
+  const first = await fixture.requested({ amount: 50 });
+  await fixture.report(first, returned(50_00n, 'BACK-TWICE'));
+  const id = await fixture.requested({ amount: 50 });
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
+  fixture.provider.returnsForRefunds(returned(50_00n, 'BACK-TWICE'));
+  for (const _ of [1, 2]) await createCheckRefund({ ...fixture, log })(id, CHECK);
+  expect(lines).toMatchObject([{ refundId: id, paidBefore: first, msg: expect.stringContaining('a used reference') }]);
+  expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  expect(await fixture.balance()).toEqual([94_25n, 50_00n]);
+  const what = 'The provider reports a refund under a reference that has paid another order';
+  expect(await items()).toMatchObject([{ kind: 'REFUND_UNKNOWN', id, what }]);
+  // Under its own it is paid.
+  await fixture.report(id, returned(50_00n));
+  expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', providerReference: `BACK-${id}` });
 });
 
 describe('a check whose lease was taken by another one', () => {

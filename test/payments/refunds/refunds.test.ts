@@ -200,7 +200,7 @@ describe('the life of a refund', () => {
     fixture.provider.returnsForRefunds(returned(50_00n));
     await fixture.checkRefund(id, CHECK);
     const refund = await fixture.read(id);
-    expect(refund).toMatchObject({ status: 'SUCCESS', providerReference: 'BACK-1' });
+    expect(refund).toMatchObject({ status: 'SUCCESS', providerReference: `BACK-${id}` });
     expect(kinds(refund.timeline)).toEqual([
       'refund.created',
       'refund.submitted',
