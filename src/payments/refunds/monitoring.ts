@@ -97,17 +97,17 @@ export const REFUND_CHECKS: readonly LedgerInvariant[] = [
   }),
   {
     description:
-      'a transaction has refunded what its refunds have paid back; unless the provider contradicts one, they return no more than was paid, and never more than its fee',
+      'a transaction has refunded what its refunds have paid back; none of them, nor all that the provider does not contradict, is more than was paid, and all return at most its fee',
     sql: `SELECT NULL AS journal, 'transaction ' || t.id || ': ' || t.refunded_santim || ' santim refunded' AS about
           FROM transaction t LEFT JOIN (
             SELECT transaction_id, sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status = 'SUCCESS') AS paid,
-                   sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED') AS counted,
-                   sum(fee_santim) FILTER (WHERE status <> 'FAILED') AS fee, sum(fee_tax_santim) FILTER (WHERE status <> 'FAILED') AS tax,
-                   bool_or(first_reported_paid_at IS NOT NULL) AS is_contradicted
+                   sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED' AND first_reported_paid_at IS NULL) AS agreed,
+                   max(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED') AS largest,
+                   sum(fee_santim) FILTER (WHERE status <> 'FAILED') AS fee, sum(fee_tax_santim) FILTER (WHERE status <> 'FAILED') AS tax
             FROM refund GROUP BY transaction_id
           ) r ON r.transaction_id = t.id
           WHERE t.refunded_santim <> coalesce(r.paid, 0)
-             OR (NOT r.is_contradicted AND r.counted > coalesce(t.received_santim, t.amount_santim))
+             OR greatest(r.agreed, r.largest) > coalesce(t.received_santim, t.amount_santim)
              OR -r.fee > coalesce(t.fee_santim, 0) OR -r.tax > coalesce(t.fee_tax_santim, 0)`,
   },
 ];
