@@ -70,10 +70,12 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 
 /** SQL keywords before a table name, in their usual case. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
+/** A table that is given by name to a statement of a lower folder: `recheckOrders(db, { table: 'refund', … })`. */
+const NAMED = /\btable: '([a-z_]+)'(?=,| })/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
-/** The functions that write rows: `insertRow<Row>(trx, 'mail', …)`, `updateRow(trx, { table: 'mail', … }, …)`. */
+/** The functions that write rows: `insertRow<Row>(trx, 'mail', …)`, `updateRow(trx, { table: 'mail', … }, …)`, and leases. */
 const ROW_WRITES =
-  /\b(?:insertRow|insertSql|updateRow|deleteInBatches)(?:<\w+>)?\(\s*(?:[\w.]+,\s*)?(?:\{ table: )?'([a-z_]+)'/g;
+  /\b(?:insertRow|insertSql|updateRow|deleteInBatches|checkUnderLease)(?:<[\w, ]+>)?\(\s*(?:[\w.]+,\s*)?(?:\{\s*table: )?'([a-z_]+)'/g;
 /** Knex's builder, by which a room writes its own tables: `trx.knex()('bankAccount')`. */
 const BUILDS = /\b(?:db|trx)(?:<[^()]+>)?\('([a-zA-Z]+)'\)/g;
 
@@ -86,7 +88,7 @@ function accessesIn(file: string): Access[] {
     [...text.matchAll(writes)].map(([, table = '']) => table),
   );
   const written = new Set([...statements, ...built.map((name) => name.toLowerCase())]);
-  const read = new Set([...text.matchAll(READS)].map(([, table = '']) => table));
+  const read = new Set([READS, NAMED].flatMap((reads) => [...text.matchAll(reads)].map(([, table = '']) => table)));
   const found = new Set([...written, ...read]);
   return [...found].filter((table) => OWNER_OF.has(table)).map((table) => ({ file, table, write: written.has(table) }));
 }
