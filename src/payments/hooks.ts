@@ -28,7 +28,7 @@ const HELD_POLL_AFTER_MS = 30_000;
 
 /**
  * Handles a reported outcome. It triggers a query of the provider and is never believed: `success` and `error` query the
- * latest attempt; `cancel` requests a cancellation, over which paid money wins. Responds within 2 s with the current state.
+ * attempts that may be paid; `cancel` requests a cancellation, over which paid money wins. Responds within 2 s with the current state.
  */
 export async function reportOutcome(deps: HookDeps, key: SessionKey, report: Report): Promise<Session> {
   const session = await readSession(deps, key);
@@ -45,7 +45,18 @@ function checkReport(deps: HookDeps, { id, status, attemptId }: Session, claim: 
     return status === 'OPEN' || status === 'PROCESSING' ? deps.closeUnpaid(id, 'CANCELLED') : null;
   const isQueried = claim === 'success' ? status !== 'COMPLETED' : status === 'PROCESSING';
   if (attemptId === null || !isQueried) return null;
-  return deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
+  return checkAttempts(deps, { sessionId: id, attemptId });
+}
+
+/** The latest attempt, and earlier ones that were taken back, or expired, without a decline: they may be paid all the same. */
+async function checkAttempts(
+  { db, checkAttempt }: HookDeps,
+  { sessionId, attemptId }: { sessionId: string; attemptId: string },
+): Promise<void> {
+  const sql = `SELECT id FROM payment_attempt WHERE session_id = :sessionId AND (id = :attemptId OR status = 'ABANDONED')`;
+  const attempts = await rows<{ id: string }>(db, sql, { sessionId, attemptId });
+  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true };
+  await Promise.all(attempts.map(async ({ id }) => checkAttempt(id, options)));
 }
 
 /** Stored once per content, and at most 50 for a transaction, which bounds the timeline. */

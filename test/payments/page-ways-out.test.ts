@@ -40,6 +40,25 @@ describe('changing number or channel', () => {
     expect(await pages.stateOf(page)).toMatchObject({ session: 'PROCESSING', attempts: ['ABANDONED', 'PENDING'] });
   });
 
+  test('has an attempt that was taken back queried as well when the customer asks whether it was paid', async () => {
+    const { queries } = pages.fixture.provider;
+    const page = await waiting();
+    const first = await page.attempt();
+    await page.post('change');
+    await payOn(page);
+    const second = await page.attempt();
+    queries.length = 0;
+    await page.post('check');
+    expect(queries.map(({ orderId }) => orderId).toSorted()).toEqual([first, second].toSorted());
+    pages.fixture.pass(60_000);
+    pages.fixture.provider.returns(declined(true));
+    await page.post('check');
+    pages.fixture.pass(60_000);
+    pages.fixture.provider.returns(PAID);
+    await page.post('check');
+    expect(await page.read()).toContain('Paid. Thank you!');
+  });
+
   test('is in the timeline of the transaction, and causes no event', async () => {
     const page = await waiting();
     const { events } = await pages.stateOf(page);
