@@ -1,4 +1,4 @@
-import { listOwn } from '../access/separation-of-duties.ts';
+import { findOwnRequesters } from '../access/separation-of-duties.ts';
 import { changedFields } from '../http/audit.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
@@ -21,7 +21,8 @@ export function secondPersonRoutes(deps: Deps): Route[] {
   return [...policyRoutes(deps), ownRequestsRoute(deps), ...decisionRoutes()];
 }
 
-const OWN_MAX = 1_000;
+/** Of withdrawals, and of refunds, that wait; the newest. */
+const WAITING_MAX = 1_000;
 
 function ownRequestsRoute({ db }: Deps): Route {
   return readRoute('GET /api/portal/own-requests', {
@@ -31,20 +32,21 @@ function ownRequestsRoute({ db }: Deps): Route {
     operationId: 'listOwnRequests',
     summary:
       'Which waiting withdrawals and refunds you cannot confirm, because you, or a key that you created, has requested them',
-    description: `None in the sandbox, where one person may do both. At most ${OWN_MAX} of each.`,
+    description: `None in the sandbox, where one person may do both. Of the newest ${WAITING_MAX} that wait of each.`,
     responses: { 200: schema.OwnRequests },
     handle: async ({ caller }) => {
       const message = 'Own requests retrieved';
-      if (caller.environment === 'sandbox') return { message, data: { ids: [] } };
+      if (caller.environment === 'sandbox') return { message, data: { ids: [], complete: true } };
       const [withdrawals, refunds] = await Promise.all([
-        listAwaiting(db, caller, OWN_MAX),
-        listAwaitingRefunds(db, caller, OWN_MAX),
+        listAwaiting(db, caller, WAITING_MAX),
+        listAwaitingRefunds(db, caller, WAITING_MAX),
       ]);
       const waiting = [...withdrawals, ...refunds];
       const requesters = [...new Set(waiting.map(({ requestedBy }) => requestedBy))];
-      const own = new Set(await listOwn(db, caller.userId, requesters));
+      const own = new Set(await findOwnRequesters(db, caller.userId, requesters));
       const ids = waiting.filter(({ requestedBy }) => own.has(requestedBy)).map(({ id }) => id);
-      return { message, data: { ids } };
+      const complete = withdrawals.length < WAITING_MAX && refunds.length < WAITING_MAX;
+      return { message, data: { ids, complete } };
     },
   });
 }
