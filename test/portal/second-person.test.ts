@@ -105,19 +105,6 @@ test('without the setting, and below its amount, no withdrawal waits for a secon
   expect((await requestInSandbox(finance)).body.data.stage).toBe('UNDER_REVIEW');
 });
 
-test('own requests say when so many withdrawals wait that older ones are left out', async () => {
-  const read = async () => (await finance.send('GET', '/api/portal/own-requests', { environment: 'live' })).body.data;
-  await setPolicy(100);
-  const id = await requestLive(finance.userId);
-  expect(await read()).toEqual({ ids: [id], complete: true });
-  const insert = `INSERT INTO withdrawal SELECT (jsonb_populate_record(w, jsonb_build_object(
-      'id', 'wd_many' || n, 'request_id', 'MANY-' || n, 'callback_secret', 'many' || n, 'requested_by', 'usr_many'))).*
-    FROM withdrawal w, generate_series(1, 1000) n WHERE w.id = :id`;
-  await rows(portal.db, insert, { id });
-  expect(await read()).toMatchObject({ complete: false });
-  await portal.database.asOwner("DELETE FROM withdrawal WHERE requested_by = 'usr_many'");
-});
-
 test('only an owner changes the setting, with a code of the last 5 minutes, and each change is recorded', async () => {
   const body = { secondPersonFrom: 100 };
   expect((await finance.send('PUT', '/api/portal/withdrawal-policy', { body })).body.error.code).toBe(
