@@ -3,7 +3,7 @@ CREATE TABLE report_schedule (
   id            text PRIMARY KEY,                  -- rsc_…
   merchant_id   text NOT NULL REFERENCES merchant,
   environment   text NOT NULL CHECK (environment IN ('sandbox', 'live')),
-  kind          text NOT NULL CHECK (kind IN ('payments', 'withdrawals', 'settlements', 'balance')),
+  kind          text NOT NULL CHECK (kind IN ('payments', 'refunds', 'withdrawals', 'settlements', 'balance')),
   format        text NOT NULL CHECK (format IN ('CSV', 'XLSX', 'JSON', 'PDF')),
   period        text NOT NULL CHECK (period IN ('day', 'week', 'month', 'ethiopianMonth')),
   recipients    text[] NOT NULL CHECK (cardinality(recipients) BETWEEN 1 AND 20),  -- usr_…
@@ -21,7 +21,7 @@ CREATE TABLE report (
   id              text PRIMARY KEY,                -- rpt_…
   merchant_id     text NOT NULL REFERENCES merchant,
   environment     text NOT NULL CHECK (environment IN ('sandbox', 'live')),
-  kind            text NOT NULL CHECK (kind IN ('payments', 'withdrawals', 'settlements', 'balance')),
+  kind            text NOT NULL CHECK (kind IN ('payments', 'refunds', 'withdrawals', 'settlements', 'balance')),
   format          text NOT NULL CHECK (format IN ('CSV', 'XLSX', 'JSON', 'PDF')),
   period          text NOT NULL CHECK (period IN ('day', 'week', 'month', 'quarter', 'custom')),
   start_date      text NOT NULL,                   -- YYYY-MM-DD in Addis Ababa, both included

@@ -7,7 +7,7 @@ import type { Channel } from '../merchants/channels/channel.ts';
 
 /**
  * The posted amounts of a payout that are still in effect, without released and reversed ones: paid to the beneficiary,
- * fee and tax, debited from the balance, and reserved while the payout is open.
+ * fee and tax (of a refund, given back), debited from the balance, and reserved while the payout is open.
  */
 type PayoutTotals<Amount = Santim> = Record<
   'paidSantim' | 'feeSantim' | 'feeTaxSantim' | 'totalDebitSantim' | 'reservedSantim',
@@ -53,24 +53,36 @@ export function payoutConditions(filter: AnyFilter, reference: Reference) {
   return { where: conditions.join(' AND '), values };
 }
 
-/** In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, and the reference. */
+/**
+ * In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, the reference, and '-'
+ * before a fee that it gives back.
+ */
 type Exported = {
-  table: 'withdrawal' | 'settlement';
+  table: 'withdrawal' | 'settlement' | 'refund';
   columns: string;
   groupBy: string;
   isPaid: string;
   isOpen: string;
   paid: string;
   reference: Reference;
+  sign?: '-' | '';
 };
 
 /** Reads, counts and adds up the payouts of a list of the API, under its filters and in its order, for reports. */
-export function createPayoutExport<Columns>({ table, groupBy, isPaid, isOpen, paid, ...exported }: Exported) {
+export function createPayoutExport<Columns>({
+  table,
+  groupBy,
+  isPaid,
+  isOpen,
+  paid,
+  sign = '',
+  ...exported
+}: Exported) {
   const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
   const totals = Object.entries({
     paid_santim: ofPaid(paid),
-    fee_santim: ofPaid('fee_santim'),
-    fee_tax_santim: ofPaid('fee_tax_santim'),
+    fee_santim: ofPaid(`${sign}fee_santim`),
+    fee_tax_santim: ofPaid(`${sign}fee_tax_santim`),
     total_debit_santim: ofPaid(`least(${paid}, amount_santim) + fee_santim + fee_tax_santim`),
     reserved_santim: `CASE WHEN ${isOpen} THEN amount_santim + fee_santim + fee_tax_santim END`,
   });

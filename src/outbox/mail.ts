@@ -15,7 +15,7 @@ export type Mail = { recipient: string; subject: string; text: string };
 type WithdrawalFacts = { withdrawalId: string; requestId: string; amount: string; channel: string; count?: number };
 
 type ReportFacts = {
-  of: 'payments' | 'withdrawals' | 'settlements' | 'balance';
+  of: 'payments' | 'refunds' | 'withdrawals' | 'settlements' | 'balance';
   startDate: string;
   endDate: string;
 };

@@ -140,6 +140,7 @@ function withdrawalUnconfirmed(notice: Of<'withdrawal.unconfirmed'>): Texts {
 
 const REPORTS_OF = {
   payments: { en: 'payments', am: 'የክፍያዎች' },
+  refunds: { en: 'refunds', am: 'የተመላሽ ክፍያዎች' },
   withdrawals: { en: 'withdrawals', am: 'የወጪዎች' },
   settlements: { en: 'settlements', am: 'ወደ ባንክ የተደረጉ ዝውውሮች' },
   balance: { en: 'the balance', am: 'የቀሪ ሂሳብ' },

@@ -44,7 +44,7 @@ function changingRoutes(deps: ReportRouteDeps): Route[] {
       ...WRITE,
       operationId: 'createReport',
       summary:
-        'Request a file of payments, withdrawals, settlements or the balance; a small one is READY in the response',
+        'Request a file of payments, refunds, withdrawals, settlements or the balance; a small one is READY in the response',
       description:
         'Rows are those of the lists under the same filters, all as of one instant. Larger reports are generated in the background: poll the report, or wait for report.ready.',
       rateLimit: 'list',

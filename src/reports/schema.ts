@@ -35,7 +35,7 @@ export const NewReport = z
     period,
     ...days,
     status: z.string().max(STATUS_CHARACTERS_MAX).optional().meta({
-      description: 'A status of the listed payments, withdrawals or settlements, a comma list, or ALL',
+      description: 'A status of the listed payments, refunds, withdrawals or settlements, a comma list, or ALL',
       example: 'SUCCESS',
     }),
     channel: z.enum(CHANNELS).optional(),
@@ -85,7 +85,7 @@ export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
 export const ReportListQuery = z.strictObject({ status: statusParam(REPORT_STATUSES).optional(), ...pageQuery });
 
 const TOTALS =
-  'ETB by column: the sum of its cells. receivedAmount, fee, feeTax and netAmount of payments, and paidAmount, fee, feeTax and totalDebit of withdrawals and settlements, are as posted to the ledger: 0 for those that were not paid, failed or were returned. refundedAmount, feeReturned and feeTaxReturned are of the refunds of the payments, whenever they were made, and netAfterRefunds is what payments and refunds together have credited to the balance. amount is the requested amount, whatever the status; reserved is reserved for pending withdrawals and settlements, and for pending refunds of payments. A balance has its opening and closing balance';
+  'ETB by column: the sum of its cells. receivedAmount, fee, feeTax and netAmount of payments, and paidAmount, fee, feeTax and totalDebit of withdrawals and settlements, as of refunds with feeReturned and feeTaxReturned, are as posted to the ledger: 0 for those that were not paid, failed or were returned. refundedAmount, feeReturned and feeTaxReturned of payments are of their refunds, whenever they were made, and netAfterRefunds is what payments and refunds together have credited to the balance. amount is the requested amount, whatever the status; reserved is reserved for pending refunds, withdrawals and settlements, and for pending refunds of payments. A balance has its opening and closing balance';
 
 const state = {
   reportId: z.string(),

@@ -3,7 +3,7 @@
  * the status before it.
  */
 
-export const REPORT_KINDS = ['payments', 'withdrawals', 'settlements', 'balance'] as const;
+export const REPORT_KINDS = ['payments', 'refunds', 'withdrawals', 'settlements', 'balance'] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];
 
 export const REPORT_FORMATS = ['CSV', 'XLSX', 'JSON', 'PDF'] as const;

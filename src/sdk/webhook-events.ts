@@ -131,7 +131,7 @@ export type Settlement = Snapshot<'settlement'> &
 /** A report whose file is ready. Unknown fields may be added. */
 export type Report = Snapshot<'report'> & {
   reportId: string;
-  kind: 'payments' | 'withdrawals' | 'settlements' | 'balance';
+  kind: 'payments' | 'refunds' | 'withdrawals' | 'settlements' | 'balance';
   format: 'CSV' | 'XLSX' | 'JSON' | 'PDF';
   period: 'day' | 'week' | 'month' | 'quarter' | 'custom';
   /** YYYY-MM-DD in Addis Ababa. */

@@ -147,7 +147,7 @@ test.each([
   [{ recipients: ['usr_of_nobody'] }, 'recipients'],
   [{ recipients: ['somebody@elsewhere.example'] }, 'recipients'],
   [{ period: 'quarter' }, 'period'],
-  [{ kind: 'refunds' }, 'kind'],
+  [{ kind: 'taxes' }, 'kind'],
 ])('a schedule with %j is rejected', async (body, field) => {
   const owner = await portal.signedIn(merchantId, 'owner');
   const refused = (await create(owner, body)).body;

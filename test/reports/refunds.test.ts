@@ -202,6 +202,59 @@ test('payments less their refunds, paid and pending, are the balance', async () 
   });
   expect(feesSantim).toBe(totals.fee + totals.feeTax - totals.feeReturned - totals.feeTaxReturned);
   expect(totals.refundedAmount).toBeGreaterThan(0n);
+  const all = { period: 'custom', startDate: days[0] ?? '', endDate: addisDay(fixture.clock()) } as const;
+  const { report, file } = await reports.download(scope, { kind: 'refunds', format: 'JSON', ...all });
+  const of = Object.entries<number>(report.totals).map(([name, birr]) => [name, santim(birr)] as const);
+  expect(Object.fromEntries(of)).toMatchObject({
+    paidAmount: totals.refundedAmount,
+    feeReturned: totals.feeReturned,
+    feeTaxReturned: totals.feeTaxReturned,
+    totalDebit: totals.netAmount - totals.netAfterRefunds,
+    reserved: totals.reserved,
+  });
+  for (const [name, total] of of) {
+    const cells: Record<string, number | null>[] = file.body.rows;
+    expect([name, cells.reduce((sum, row) => sum + santim(row[name] ?? 0), 0n)]).toEqual([name, total]);
+  }
+});
+
+test('the row of a refund has each field in its own column, and a status selects some', async () => {
+  const scope = await buildMerchant(database.db);
+  const transactionId = await pay(scope, 200_00n);
+  const wanted = { percent: 20n, returnFee: true, daysLater: 0 };
+  for (const scenario of ['paid less', 'declined'] as const)
+    await playRefund(scope, { transactionId, paid: 200_00n, day: 0, wanted: { ...wanted, scenario } });
+  const date = addisDay(fixture.clock());
+  const request = { kind: 'refunds', period: 'day', date, format: 'JSON' } as const;
+  const { file } = await reports.download(scope, { ...request, status: 'SUCCESS' });
+  const [time] = fixture.clock().toISOString().replace('T', ' ').split('.');
+  expect(file.body.rows).toEqual([
+    {
+      refundId: expect.stringMatching(/^rfd_/),
+      reference: expect.stringMatching(/^R-/),
+      transactionId,
+      amount: 40,
+      paidAmount: 36.67,
+      feeReturned: 0.91,
+      feeTaxReturned: 0.13,
+      totalDebit: 35.63,
+      reserved: null,
+      currency: 'ETB',
+      channel: 'TELEBIRR',
+      status: 'SUCCESS',
+      requestDate: date,
+      requestDateEthiopian: expect.any(String),
+      requestedAtAddis: expect.stringContaining(date),
+      requestedAtUtc: time,
+      reason: null,
+      providerReference: `BACK-${file.body.rows[0].refundId}`,
+      completedAtAddis: expect.stringContaining(date),
+      completedAtUtc: time,
+      failureCode: null,
+    },
+  ]);
+  const failed = (await reports.download(scope, { ...request, status: 'FAILED' })).file.body.rows;
+  expect(failed).toMatchObject([{ amount: 40, totalDebit: null, feeReturned: null, failureCode: 'DECLINED' }]);
 });
 
 test('a payment without refunds has none in its row, and its net is left', async () => {

@@ -68,7 +68,7 @@ test('a report of another merchant or environment is 404 with the same message a
 });
 
 test.each([
-  [{ kind: 'taxes', period: 'day' }, 'kind must be one of payments, withdrawals, settlements, balance'],
+  [{ kind: 'taxes', period: 'day' }, 'kind must be one of payments, refunds, withdrawals, settlements, balance'],
   [{ kind: 'payments', period: 'year' }, 'period must be one of'],
   [{ kind: 'payments', period: 'day', status: 'PAID' }, 'status must be one of PENDING, SUCCESS'],
   [

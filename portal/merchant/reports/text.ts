@@ -6,6 +6,7 @@ export const text = catalogue({
   title: ['Reports', 'ሪፖርቶች'],
   kind: ['Report of', 'የምን ሪፖርት'],
   payments: ['Payments', 'ክፍያዎች'],
+  refunds: ['Refunds', 'ተመላሽ ክፍያዎች'],
   withdrawals: ['Withdrawals', 'ወጪዎች'],
   settlements: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
   balance: ['Balance', 'ቀሪ ሂሳብ'],

@@ -1,5 +1,7 @@
 import { readEffectiveRule } from '../../ledger/fees.ts';
+import { createPayoutExport, type ExportedPayout } from '../../ledger/payout-list.ts';
 import type { Payout } from '../../ledger/postings.ts';
+import { snakeCase } from '../../lib/column-names.ts';
 import { first, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
@@ -127,6 +129,36 @@ export async function listRefunds(db: Queryable, { range, ...filter }: RefundFil
   const values = { merchantId, environment, status, stage, channel, search, from: range.from, until: range.until };
   return paginateNewest<RefundRow>(db, { table: 'refund', time: 'requested_at', where, values }, page);
 }
+
+/** Columns for reports: nothing secret. */
+const EXPORTED = [
+  'id',
+  'transactionId',
+  'reference',
+  'amountSantim',
+  'currency',
+  'channel',
+  'reason',
+  'status',
+  'providerReference',
+  'failure',
+  'requestedAt',
+  'completedAt',
+] as const satisfies (keyof RefundRow)[];
+
+export type ExportedRefund = ExportedPayout<Pick<RefundRow, (typeof EXPORTED)[number]>>;
+
+/** The refunds of the list, for reports. */
+export const refundExport = createPayoutExport<Pick<RefundRow, (typeof EXPORTED)[number]>>({
+  table: 'refund',
+  columns: EXPORTED.map(snakeCase).join(', '),
+  groupBy: 'status, channel',
+  isPaid: `status = 'SUCCESS'`,
+  isOpen: `status = 'PENDING'`,
+  paid: 'coalesce(paid_santim, amount_santim)',
+  reference: 'provider_reference',
+  sign: '-',
+});
 
 /** The refund of a provider's callback, by the secret in its address; null if there is none. */
 export async function findRefundBySecret(db: Queryable, secret: string): Promise<CallbackRefund | null> {

@@ -6,13 +6,24 @@ import type { Rendering } from './rendering.ts';
 /** The columns that fit a page, and their widths in points: 511 together. The other formats have all columns. */
 const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Record<string, number>>>> = {
   payments: {
-    createdAtAddis: 84,
-    checkoutOrderNo: 104,
-    transactionThrough: 78,
-    status: 61,
+    createdAtAddis: 81,
+    checkoutOrderNo: 68,
+    transactionThrough: 47,
+    status: 55,
+    amount: 54,
+    fee: 44,
+    netAmount: 54,
+    refundedAmount: 54,
+    netAfterRefunds: 54,
+  },
+  refunds: {
+    requestedAtAddis: 84,
+    reference: 109,
+    channel: 56,
+    status: 56,
     amount: 66,
-    fee: 54,
-    netAmount: 64,
+    feeReturned: 70,
+    totalDebit: 70,
   },
   withdrawals: {
     requestedAtAddis: 84,
@@ -85,12 +96,16 @@ function writeSums(page: PdfPage, { sums, columns }: Rendering): void {
 }
 
 function writeHeadings(page: PdfPage, table: readonly TableColumn[]): void {
-  page.band(LINE_HEIGHT + 1);
+  page.band(2 * LINE_HEIGHT - 2);
   page.y += 3;
-  for (const column of table) {
-    page.write(column.heading, placeOf(column), { size: 7, isBold: true, isRight: column.isAmount });
+  // In two lines: the second one has the last word.
+  for (const line of [0, 1]) {
+    for (const column of table) {
+      const parts = /^(.*?) ?(\S+)$/.exec(column.heading)?.slice(1) ?? [];
+      page.write(parts[line] ?? '', placeOf(column), { size: 7, isBold: true, isRight: column.isAmount });
+    }
+    page.y += LINE_HEIGHT - 2;
   }
-  page.y += LINE_HEIGHT + 1;
 }
 
 function writeRow(page: PdfPage, table: readonly TableColumn[], cells: readonly Cell[]): void {

@@ -8,6 +8,7 @@ import { narrowingText, type Rendering } from './rendering.ts';
 
 const TITLES: Readonly<Record<ReportKind, string>> = {
   payments: 'Payments',
+  refunds: 'Refunds',
   withdrawals: 'Withdrawals',
   settlements: 'Settlement statement',
   balance: 'Movements of the balance',

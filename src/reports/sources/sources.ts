@@ -9,6 +9,8 @@ import {
   type ExportedTransaction as Transaction,
 } from '../../payments/export.ts';
 import type { TransactionFilter } from '../../payments/queries.ts';
+import { refundExport, type ExportedRefund as Refund } from '../../payments/refunds/queries.ts';
+import { REFUND_STATUSES } from '../../payments/refunds/states.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../payments/states.ts';
 import { settlementExport, type ExportedSettlement as Settlement } from '../../settlements/queries.ts';
 import { SETTLEMENT_STATUSES } from '../../settlements/states.ts';
@@ -79,6 +81,29 @@ export function listOfTransactions({ statuses, channel, narrowing, ...rest }: Re
     ...(maxAmount !== undefined && { maxAmount: toSantim(maxAmount) }),
   };
 }
+
+/** Refunds, as their list presents them. */
+const refundsSource = createListSource<Refund>({
+  statuses: REFUND_STATUSES,
+  takesChannel: true,
+  columns: [
+    { key: 'refundId', heading: 'Refund ID', cell: (row) => row.id },
+    ...textColumns<Refund>('reference', 'transactionId'),
+    { key: 'amount', heading: 'Amount', amount: 'amountSantim' },
+    { key: 'paidAmount', heading: 'Paid Amount', amount: 'paidSantim' },
+    { key: 'feeReturned', heading: 'Fee Returned', amount: 'feeSantim' },
+    { key: 'feeTaxReturned', heading: 'Fee Tax Returned', amount: 'feeTaxSantim' },
+    { key: 'totalDebit', heading: 'Total Debit', amount: 'totalDebitSantim' },
+    { key: 'reserved', heading: 'Reserved', amount: 'reservedSantim' },
+    ...textColumns<Refund>('currency', 'channel', 'status'),
+    ...dayColumns<Refund>('requestDate', (row) => row.requestedAt),
+    ...timeColumns<Refund>('requestedAt'),
+    ...textColumns<Refund>('reason', 'providerReference'),
+    ...timeColumns<Refund>('completedAt'),
+    { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+  ],
+  ...refundExport,
+});
 
 /** Withdrawals, as their list presents them. */
 const withdrawalsSource = createListSource<Withdrawal>({
@@ -151,6 +176,7 @@ const balanceSource = createSource<Movement>({
 /** The source of each kind of report. */
 export const SOURCES = {
   payments: paymentsSource,
+  refunds: refundsSource,
   withdrawals: withdrawalsSource,
   settlements: settlementsSource,
   balance: balanceSource,
