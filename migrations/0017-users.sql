@@ -65,6 +65,13 @@ CREATE TABLE user_token (
 CREATE INDEX user_token_merchant ON user_token (merchant_id, created_at DESC) WHERE merchant_id IS NOT NULL;
 CREATE INDEX user_token_operator ON user_token (lower(email)) WHERE purpose = 'operator-invitation';
 
+-- Sign-ins of accounts, also of those that do not exist, as rate-limiter-flexible counts them. A crash may reset them.
+CREATE UNLOGGED TABLE sign_in_count (
+  key    text PRIMARY KEY,                         -- SHA-256 of the address
+  points integer NOT NULL,
+  expire double precision                          -- ms since 1970
+);
+
 CREATE TABLE membership (
   user_id      text NOT NULL REFERENCES user_account,
   merchant_id  text NOT NULL REFERENCES merchant,

@@ -9,7 +9,7 @@ const PROJECT = resolve(import.meta.dirname, '..');
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   lib: ['timeline'],
   outbox: ['mail', 'outbox', 'workflow_recovery'],
-  http: ['idempotency_key'],
+  http: ['idempotency_key', 'sign_in_count'],
   access: [
     'api_key',
     'invitation',

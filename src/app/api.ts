@@ -59,13 +59,14 @@ export async function startApi(config: Config, options: ApiOptions) {
   measureFigures(registry, { reachable: REACHABLE }, cachedFor(REACHABLE_CACHED_MS, measure));
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
-  const limits = createLimits({
+  const rates = {
     sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
     livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
     listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
     pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
     failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
-  });
+  };
+  const limits = createLimits(rates, db);
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const requestLog = createRequestLog({ db, registry });

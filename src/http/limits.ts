@@ -1,12 +1,13 @@
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 
 import { sha256 } from '../lib/crypto.ts';
+import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 
-/** Requests a second, by kind of caller; 0 = no limit. Counted in memory: each process has its own counts. */
+/** Requests a second, by kind of caller; 0 = no limit. Counted in memory, by each process, except sign-ins. */
 export type LimitSettings = {
   sandboxPerSecond: number;
   livePerSecond: number;
@@ -48,8 +49,8 @@ export type GuessLimit = {
   reject: (ctx: Context, isKnown?: () => boolean) => Promise<void>;
 };
 
-/** The limits of this process. */
-export function createLimits(settings: LimitSettings): Limits {
+/** The limits of this process. With a database, all processes count the sign-ins of an account together. */
+export function createLimits(settings: LimitSettings, db?: Database): Limits {
   const lists = perSecond('lists', settings.listsPerSecond);
   const limitersOf = (environment: string, requests: number) => ({
     default: perSecond(environment, requests),
@@ -60,7 +61,8 @@ export function createLimits(settings: LimitSettings): Limits {
   const live = limitersOf('live', settings.livePerSecond);
   const { failedAuthPerMinute: guesses } = settings;
   const signInsOfAddress = createLimiter('sign-ins', guesses, GUESS_SECONDS);
-  const signInsOfAccount = createLimiter('accounts', guesses, SIGN_IN_SECONDS);
+  const ofAccount = { keyPrefix: 'accounts', points: guesses, duration: SIGN_IN_SECONDS };
+  const signInsOfAccount = guesses === 0 ? null : db ? countedIn(db, ofAccount) : new RateLimiterMemory(ofAccount);
   const pages = perSecond('pages', settings.pagesPerSecond);
   return {
     countRequest: async (ctx, caller, rateLimit) => {
@@ -112,6 +114,14 @@ function createLimiter(keyPrefix: string, points: number, duration: number): Rat
   return points === 0 ? null : new RateLimiterMemory({ keyPrefix, points, duration });
 }
 
+type Limiter = RateLimiterMemory | RateLimiterPostgres;
+
+/** A limiter that counts in a table, from which it deletes old counts. */
+function countedIn({ pool }: Database, limit: { keyPrefix: string; points: number; duration: number }) {
+  const table = { storeClient: pool, storeType: 'pool', tableName: 'sign_in_count', tableCreated: true };
+  return new RateLimiterPostgres({ ...limit, ...table });
+}
+
 const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests of this kind' } as const;
 
 /** The id that a caller's requests are counted by. */
@@ -133,7 +143,7 @@ export const WHOSE = {
 /** The key of a count, and the counted requests as the error names them. */
 type Counted = { who: string; what: string };
 
-async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, what }: Counted): Promise<void> {
+async function consume(limiter: Limiter | null, ctx: Context, { who, what }: Counted): Promise<void> {
   try {
     if (limiter) setHeaders(ctx, limiter, await limiter.consume(who));
   } catch (rejected) {
@@ -143,7 +153,7 @@ async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, w
 }
 
 /** The error of a request beyond a limit; sets RateLimit-*. */
-function tooMany(ctx: Context, limiter: RateLimiterMemory, past: { what: string; leftMs: number }): AppError {
+function tooMany(ctx: Context, limiter: Limiter, past: { what: string; leftMs: number }): AppError {
   const { points, duration } = limiter;
   setHeaders(ctx, limiter, { remainingPoints: 0, msBeforeNext: past.leftMs });
   const seconds = Math.max(1, Math.ceil(past.leftMs / 1000));
@@ -153,7 +163,7 @@ function tooMany(ctx: Context, limiter: RateLimiterMemory, past: { what: string;
 
 type LimiterState = Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>;
 
-function setHeaders(ctx: Context, { points }: RateLimiterMemory, state: LimiterState): void {
+function setHeaders(ctx: Context, { points }: Limiter, state: LimiterState): void {
   ctx.res.setHeader('RateLimit-Limit', points);
   ctx.res.setHeader('RateLimit-Remaining', Math.max(0, state.remainingPoints));
   ctx.res.setHeader('RateLimit-Reset', Math.ceil(state.msBeforeNext / 1000));

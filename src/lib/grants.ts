@@ -14,6 +14,7 @@ const REMOVABLE = [
   'request_log',
   'sandbox_receiver_request',
   'saved_view',
+  'sign_in_count',
   'user_session',
   'user_token',
 ];

@@ -111,7 +111,8 @@ describe('the application', () => {
     const deleted = files.flatMap((name) =>
       [...readFileSync(join(source, name), 'utf8').matchAll(DELETES)].map(([, sql, batches]) => sql ?? batches),
     );
-    expect(new Set(removable.map(({ name }) => name))).toEqual(new Set(deleted));
+    // rate-limiter-flexible deletes old counts itself.
+    expect(new Set(removable.map(({ name }) => name))).toEqual(new Set([...deleted, 'sign_in_count']));
   });
 
   test('the roles of the application and the owner are no superusers', async () => {

@@ -69,15 +69,20 @@ test('a wrong password and an unknown address get the same page', async () => {
   expect(wrong.headers.getSetCookie()).toEqual([]);
 });
 
-test('wrong sign-ins are limited by account over all addresses, and by address over all accounts', async () => {
-  const limited = await startPortalService({ RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '3', TRUSTED_PROXY_COUNT: '1' });
+test('wrong sign-ins are limited by account over all addresses and processes, and by address over all accounts', async () => {
+  const settings = { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '3', TRUSTED_PROXY_COUNT: '1' };
+  const limited = await startPortalService(settings);
+  const another = await startPortalService({ ...settings, DATABASE_URL: limited.database.url });
   const address = await addPerson(limited.db, await limited.newMerchant(), 'owner');
-  const tryFrom = (ip: string, who: string, password: string) =>
-    openBrowser(limited.url).post('/sign-in', { email: who, password }, { 'x-forwarded-for': ip });
-  for (const ip of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) expect((await tryFrom(ip, address, 'no')).status).toBe(401);
+  const tryAt = (url: string) => (ip: string, who: string, password: string) =>
+    openBrowser(url).post('/sign-in', { email: who, password }, { 'x-forwarded-for': ip });
+  const tryFrom = tryAt(limited.url);
+  for (const ip of ['192.0.2.1', '192.0.2.2']) expect((await tryFrom(ip, address, 'no')).status).toBe(401);
+  expect((await tryAt(another.url)('192.0.2.3', address, 'no')).status).toBe(401);
   expect((await tryFrom('192.0.2.4', address.toUpperCase(), PASSWORD)).status).toBe(429);
   for (const who of ['a@x.example', 'b@x.example', 'c@x.example']) await tryFrom('192.0.2.5', who, 'no');
   expect((await tryFrom('192.0.2.5', 'd@x.example', 'no')).status).toBe(429);
+  await another.close();
   await limited.close();
 });
 
