@@ -100,7 +100,7 @@ export function DateFilter({ name, value, preset, presets, onChange }: DateFilte
   return (
     <FilterChip name={name} value={value === null ? preset : formatDays(value)} icon="calendar">
       {(close) => (
-        <div className="flex flex-col gap-0.5">
+        <div className={`grid gap-0.5 ${isPicking ? 'grid-cols-2' : ''}`}>
           {presets.map(([presetName, choose]) => (
             <Button
               key={presetName}
@@ -116,15 +116,17 @@ export function DateFilter({ name, value, preset, presets, onChange }: DateFilte
             </Button>
           ))}
           {isPicking ? (
-            <Suspense fallback={<div className="skeleton h-80 w-72" />}>
-              <DayRangePicker
-                value={value}
-                onChange={(days) => {
-                  onChange(days);
-                  close();
-                }}
-              />
-            </Suspense>
+            <div className="picker col-span-2 pt-1">
+              <Suspense fallback={<div className="skeleton h-96 w-72" />}>
+                <DayRangePicker
+                  value={value}
+                  onChange={(days) => {
+                    onChange(days);
+                    close();
+                  }}
+                />
+              </Suspense>
+            </div>
           ) : (
             <Button kind="plain" className="justify-start" icon="calendar" onClick={() => setPicking(true)}>
               {text.chooseDays}

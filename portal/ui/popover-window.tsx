@@ -15,7 +15,8 @@ export function PopoverWindow({ title, opener, onClose, children }: Props) {
         triggerRef={opener}
         onOpenChange={onClose}
         offset={4}
-        className="max-w-[calc(100vw-1rem)] overflow-auto rounded-lg border border-line bg-surface shadow-raised"
+        // On a telephone a calendar fits neither above nor below its button.
+        className="max-w-[calc(100vw-1rem)] overflow-auto rounded-lg border border-line bg-surface shadow-raised max-sm:has-[.picker]:fixed! max-sm:has-[.picker]:top-auto! max-sm:has-[.picker]:bottom-2! max-sm:has-[.picker]:max-h-[calc(100dvh-1rem)]!"
       >
         <Dialog aria-label={title} className="p-3 outline-none">
           {children}

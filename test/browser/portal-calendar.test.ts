@@ -91,4 +91,20 @@ describe('the Ethiopian calendar', () => {
     expect([5, 6]).toContain(days);
     await close();
   });
+
+  test('is in sight as a whole on a telephone', async () => {
+    const { page, close } = await openWith('ethiopic');
+    await page.setViewportSize({ width: 360, height: 640 });
+    await go(page, 'transactions');
+    await page.click('main button:has-text("Date")');
+    await page.click('text=Choose days');
+    await page.locator('table[role=grid]').waitFor();
+    const hidden = await page.evaluate<number>(`(() => {
+      const { top, bottom } = document.querySelector('.picker').getBoundingClientRect();
+      const popover = document.querySelector('.picker').closest('[data-trigger], [data-placement]');
+      return Math.max(0, -top, bottom - innerHeight, popover.scrollHeight - popover.clientHeight);
+    })()`);
+    expect(hidden).toBe(0);
+    await close();
+  });
 });
