@@ -1,18 +1,18 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 
-import { Note } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, buttonStyle } from '../ui/button.tsx';
 import { base, environment } from '../ui/environment.ts';
-import { failureText } from '../ui/feedback.tsx';
+import { Empty, failureText } from '../ui/feedback.tsx';
 import { SelectField } from '../ui/field.tsx';
-import { text as frame } from '../ui/frame-text.ts';
 import { ACCOUNT, Frame, type Entry } from '../ui/frame.tsx';
 import { Polled, type Live } from '../ui/live.tsx';
+import { Page } from '../ui/page.tsx';
 import { ROLES } from '../ui/role-text.ts';
 import { useShortcuts } from '../ui/shortcuts.ts';
+import { text as kit } from '../ui/text.ts';
 import { Find } from './find.tsx';
 import { headers } from './headers.ts';
 import { HOME } from './home.ts';
@@ -20,14 +20,26 @@ import { useMember } from './member.ts';
 import { call, useRead } from './routes.ts';
 import { text } from './text.ts';
 
-/** `permission`: undefined for everybody. */
-type MemberEntry = Entry & { permission?: string };
+type MemberEntry = Entry & {
+  /** undefined: for everybody. */
+  permission?: string;
+  /** What live needs for it: by default a verified merchant and the person's two factors. */
+  liveNeeds?: 'nothing' | 'twoFactor';
+};
 
 /** The sidebar: screens of which the person may see something. */
 const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
   {
     title: text.start,
-    entries: [{ to: '/get-started', label: text.getStarted, icon: 'flag', permission: 'transactions:read' }],
+    entries: [
+      {
+        to: '/get-started',
+        label: text.getStarted,
+        icon: 'flag',
+        permission: 'transactions:read',
+        liveNeeds: 'nothing',
+      },
+    ],
   },
   {
     title: text.payments,
@@ -49,7 +61,7 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
   {
     title: text.developers,
     entries: [
-      { to: '/keys', label: text.keysOfApi, icon: 'key', permission: 'keys:read' },
+      { to: '/keys', label: text.keysOfApi, icon: 'key', permission: 'keys:read', liveNeeds: 'nothing' },
       { to: '/webhooks', label: text.webhooks, icon: 'link', permission: 'webhooks:read' },
       { to: '/events', label: text.events, icon: 'send', permission: 'webhooks:read' },
       { to: '/requests', label: text.requestLog, icon: 'terminal', permission: 'requests:read' },
@@ -59,10 +71,10 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
     title: text.business,
     entries: [
       { to: '/channels', label: text.channels, icon: 'switch', permission: 'channels:read' },
-      { to: '/verification', label: text.verification, icon: 'shield', permission: 'kyc:read' },
-      { to: '/bank-account', label: text.bankAccount, icon: 'bank', permission: 'bank:read' },
-      { to: '/team', label: text.team, icon: 'people', permission: 'team:read' },
-      { to: '/audit', label: text.audit, icon: 'history', permission: 'audit:read' },
+      { to: '/verification', label: text.verification, icon: 'shield', permission: 'kyc:read', liveNeeds: 'twoFactor' },
+      { to: '/bank-account', label: text.bankAccount, icon: 'bank', permission: 'bank:read', liveNeeds: 'twoFactor' },
+      { to: '/team', label: text.team, icon: 'people', permission: 'team:read', liveNeeds: 'nothing' },
+      { to: '/audit', label: text.audit, icon: 'history', permission: 'audit:read', liveNeeds: 'nothing' },
     ],
   },
   ACCOUNT,
@@ -89,7 +101,7 @@ const MAILS_READ_EVERY_MS = 15_000;
 
 /** The frame of every screen. */
 export function Shell() {
-  const { merchant, twoFactor, user, role, may, apiUrl } = useMember();
+  const { merchant, user, role, may, apiUrl } = useMember();
   const groups = GROUPS.map(({ title, entries }) => ({
     title,
     entries: entries.filter(({ permission }) => permission === undefined || may(permission)),
@@ -111,26 +123,49 @@ export function Shell() {
       user={user}
       role={role ? ROLES[role] : ''}
       choices={<MerchantChoice />}
-    >
-      {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
-        <Warning>
-          {text.twoFactorNeeded}{' '}
-          <Link to="/security" className="underline">
-            {frame.security}
-          </Link>
-        </Warning>
-      )}
-      {isLive && !merchant.liveEnabled && (
-        <Warning>
-          {text.liveNotEnabled}{' '}
-          <a href="/test/get-started" className="underline">
-            {text.getStarted}
-          </a>
-        </Warning>
-      )}
-    </Frame>
+      closed={useClosed()}
+    />
   );
 }
+
+/** Why live shows nothing of this screen yet, and the step that opens it; undefined: it is open. */
+function useClosed(): ReactNode {
+  const { merchant, twoFactor } = useMember();
+  const { pathname } = useLocation();
+  const entry = GROUPS.flatMap(({ entries }) => entries).find(({ to }) => `${pathname}/`.startsWith(`${to}/`));
+  const needs = entry?.liveNeeds;
+  if (!isLive || !entry || ACCOUNT.entries.includes(entry) || needs === 'nothing') return undefined;
+  if (!merchant.liveEnabled && needs !== 'twoFactor') {
+    return (
+      <Closed title={entry.label} why={kit.liveNotOpen} help={text.liveNotOpenHelp}>
+        <a href="/test/get-started" className={buttonStyle('primary')}>
+          {text.seeMissing}
+        </a>
+      </Closed>
+    );
+  }
+  if (!twoFactor.requiredForLive || twoFactor.enabled) return undefined;
+  return (
+    <Closed title={entry.label} why={text.twoFactorNeeded} help={text.twoFactorNeededHelp}>
+      <Link to="/security" className={buttonStyle('primary')}>
+        {text.setUpTwoFactor}
+      </Link>
+    </Closed>
+  );
+}
+
+type ClosedProps = { title: string; why: string; help: string; children: ReactNode };
+
+const Closed = ({ title, why, help, children }: ClosedProps) => (
+  <Page title={title}>
+    <div className="card">
+      <Empty title={why}>
+        <p>{help}</p>
+        {children}
+      </Empty>
+    </div>
+  </Page>
+);
 
 /** The merchants of a person who belongs to several. Changing it loads the page afresh, so that their data never mixes. */
 function MerchantChoice() {
@@ -187,13 +222,5 @@ function LocalMails() {
     <a href="/dev/mail" className="underline">
       {text.mails(me.data?.data.mailCount ?? mailCount)}
     </a>
-  );
-}
-
-function Warning({ children }: { children: ReactNode }) {
-  return (
-    <div className="mb-4">
-      <Note tone="warn">{children}</Note>
-    </div>
   );
 }

@@ -24,14 +24,17 @@ export const text = catalogue({
   keysOfApi: ['API keys', 'የAPI ቁልፎች'],
   team: ['Team', 'ቡድን'],
   audit: ['Audit', 'የለውጥ መዝገብ'],
-  twoFactorNeeded: [
-    'In live your role needs two-factor authentication. Turn it on under',
-    'በእውነተኛው ላይ ሚናዎ ሁለት ደረጃ ማረጋገጫ ያስፈልገዋል። እዚህ ያብሩት፦',
+  twoFactorNeeded: ['In live your role needs two-factor authentication.', 'በእውነተኛው ላይ ሚናዎ ሁለት ደረጃ ማረጋገጫ ያስፈልገዋል።'],
+  twoFactorNeededHelp: [
+    'It protects real money with a code of an app on your phone. Until then nothing of live can be seen or changed.',
+    'በስልክዎ ላይ ባለ መተግበሪያ ኮድ እውነተኛ ገንዘብን ይጠብቃል። እስከዚያ ድረስ ከእውነተኛው ምንም ማየትም መቀየርም አይቻልም።',
   ],
-  liveNotEnabled: [
-    'Live is not open for this merchant yet. See what is missing:',
-    'ለዚህ ነጋዴ እውነተኛው ገና አልተከፈተም። የጎደለውን እዚህ ይመልከቱ፦',
+  setUpTwoFactor: ['Set up an authenticator', 'የማረጋገጫ መተግበሪያ ያዘጋጁ'],
+  liveNotOpenHelp: [
+    'It opens once the business is verified and one test payment has succeeded.',
+    'ድርጅቱ ሲረጋገጥና አንድ የሙከራ ክፍያ ሲሳካ ይከፈታል።',
   ],
+  seeMissing: ['See what is missing', 'የጎደለውን ይመልከቱ'],
   mails: (count: number) => [`Mails (${count})`, `ኢሜይሎች (${count})`],
   merchant: ['Merchant', 'ነጋዴ'],
   noMerchant: ['You do not belong to a merchant.', 'የየትኛውም ነጋዴ አባል አይደሉም።'],

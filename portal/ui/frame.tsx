@@ -37,6 +37,8 @@ type Props = {
   choices?: ReactNode;
   /** Beside the environment. */
   notice?: ReactNode;
+  /** In place of the screen, where it cannot be used. */
+  closed?: ReactNode;
   /** Above the screen. */
   children?: ReactNode;
 };
@@ -53,7 +55,8 @@ export const ACCOUNT: Group = {
 const isLive = environment === 'live';
 
 /** The frame of every screen: top bar, environment, sidebar. */
-export function Frame({ name, groups, home, keys, docsUrl, search, user, role, choices, notice, children }: Props) {
+export function Frame(props: Props) {
+  const { name, groups, home, keys, docsUrl, search, user, role, choices, notice, closed, children } = props;
   /** The path at which the menu of a narrow screen was opened: another one closes it. */
   const [menuPath, setMenuPath] = useState<string | null>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -100,9 +103,7 @@ export function Frame({ name, groups, home, keys, docsUrl, search, user, role, c
         <Sidebar isOpen={isMenuOpen} groups={groups} />
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 sm:p-5">
           {children}
-          <Owner value={name}>
-            <Outlet />
-          </Owner>
+          <Owner value={name}>{closed ?? <Outlet />}</Owner>
           <StepUp />
           <SessionEnded />
         </main>

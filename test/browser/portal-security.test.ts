@@ -60,6 +60,28 @@ describe('a person’s own account', () => {
     await close();
   });
 
+  test('live shows why it is closed and the step that opens it, in place of what would be refused', async () => {
+    const tab = await portal.open('/live/transactions', { role: 'admin', expected: /status of 403/ });
+    const { page, problems, close } = tab;
+    const main = page.locator('main');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await main.getByText('Live is not open for this merchant yet.').waitFor();
+    expect(await main.locator('button').count()).toBe(0);
+    expect(await main.getByRole('link').getAttribute('href')).toBe('/test/get-started');
+    await page.click('nav >> text=Verification');
+    await main.getByText('In live your role needs two-factor authentication.').waitFor();
+    expect(await page.title()).toBe('Verification · LIVE · Abyssinia Coffee');
+    await page.click('nav >> text=Team');
+    await main.getByRole('table').first().waitFor();
+    await page.goBack();
+    await main.getByRole('link', { name: 'Set up an authenticator' }).waitFor();
+    expect(await inspectScreen(tab, 'portal-live-closed')).toEqual([]);
+    await main.getByRole('link', { name: 'Set up an authenticator' }).click();
+    await main.getByRole('button', { name: 'Turn on' }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('a passkey is added under Security, replaces a code, and signs in', async () => {
     const { page, problems, email, close } = await portal.open('/test/security', {
       role: 'admin',

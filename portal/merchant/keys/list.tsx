@@ -4,11 +4,14 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { text as frame } from '../../ui/frame-text.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { useRead, type Key } from '../routes.ts';
+import { text as shell } from '../text.ts';
 import { NewKeyDialog, RevokeDialog, RotateDialog, SecretOnce } from './dialogs.tsx';
 import { text } from './text.ts';
 
@@ -18,17 +21,18 @@ const isLive = environment === 'live';
 
 /** Why the person can change no key of this environment; undefined: they can. */
 function useWhyNot(): string | undefined {
-  const { whyNot, merchant } = useMember();
+  const { whyNot, merchant, twoFactor } = useMember();
   const ofRole = whyNot(isLive ? 'live-keys:write' : 'keys:write');
-  if (ofRole !== undefined) return ofRole;
-  return isLive && !merchant.liveEnabled ? text.liveClosed : undefined;
+  if (ofRole !== undefined || !isLive) return ofRole;
+  if (!merchant.liveEnabled) return text.liveClosed;
+  return twoFactor.enabled ? undefined : kit.twoFactorFirst;
 }
 
 type OpenDialog = { name: 'rotate' | 'revoke'; key: Key };
 
 /** The API keys of this environment. */
 export function Keys() {
-  const { whyNot: whyNotOf } = useMember();
+  const { whyNot: whyNotOf, merchant, twoFactor } = useMember();
   const whyNot = useWhyNot();
   const keys = useRead('GET /api/portal/keys', {}, { everyMs: REFRESH_MS });
   const [isCreating, setCreating] = useState(false);
@@ -43,18 +47,26 @@ export function Keys() {
   const actions: Column<Key> = {
     header: text.actions,
     narrow: 'second',
-    cell: (key) => whyNot === undefined && isUsable(key) && <KeyActions apiKey={key} onOpen={setOpen} />,
+    cell: (key) => isUsable(key) && <KeyActions apiKey={key} onOpen={setOpen} />,
   };
+  const columns = whyNot === undefined ? [...COLUMNS, actions] : COLUMNS;
   return (
     <Page title={text.title} actions={create}>
-      <p className="mb-4 text-quiet">{text.intro}</p>
+      <p className="mb-4 text-quiet">
+        {text.intro}{' '}
+        {isLive && (!merchant.liveEnabled || !twoFactor.enabled) && (
+          <a href={merchant.liveEnabled ? '/live/security' : '/test/get-started'} className="underline">
+            {merchant.liveEnabled ? frame.security : shell.getStarted}
+          </a>
+        )}
+      </p>
       <div className="card">
         <Loaded query={keys} skeletonRows={4} whyNot={whyNotOf(isLive ? 'live-keys:read' : 'keys:read')}>
           {({ data }) =>
             data.length === 0 ? (
               <Empty title={text.noneYet}>{whyNot === undefined && text.noneYetHelp}</Empty>
             ) : (
-              <List label={text.listLabel} columns={[...COLUMNS, actions]} rows={data} idOf={({ keyId }) => keyId} />
+              <List label={text.listLabel} columns={columns} rows={data} idOf={({ keyId }) => keyId} />
             )
           }
         </Loaded>
