@@ -34,7 +34,7 @@ const ERRORS: Record<ErrorCode, string> = {
   AMOUNT_ABOVE_MAXIMUM: 'መጠኑ ከከፍተኛው በላይ ነው።',
   DAILY_LIMIT_EXCEEDED: 'መጠኑ ከዕለታዊው ገደብ ከቀረው ይበልጣል።',
   BANK_ACCOUNT_NOT_VERIFIED: 'የተረጋገጠ የባንክ ሂሳብ ያስፈልጋል።',
-  RATE_LIMITED: 'ጥያቄዎች በዝተዋል፦ ጥቂት ጠብቀው ይሞክሩ።',
+  RATE_LIMITED: 'ጥያቄዎች በዝተዋል።',
   INTERNAL_ERROR: 'በእኛ በኩል ስህተት ተፈጥሯል። ከቀጠለ ድጋፍ ሰጪዎችን ከጥያቄው መለያ ጋር ያነጋግሩ።',
   SERVICE_UNAVAILABLE: 'አገልግሎቱ ለጊዜው አይሠራም፦ ጥቂት ጠብቀው ይሞክሩ።',
 };

@@ -34,13 +34,16 @@ export class CallFailure extends Error {
   readonly code: string;
   readonly requestId: string | null;
   readonly details: readonly FieldIssue[];
+  /** From when on the call may be repeated, in ms; undefined: the API has not said so. */
+  readonly retryAt: number | undefined;
 
-  constructor(failure: Pick<CallFailure, 'status' | 'code' | 'requestId' | 'message' | 'details'>) {
+  constructor(failure: Pick<CallFailure, 'status' | 'code' | 'requestId' | 'message' | 'details' | 'retryAt'>) {
     super(failure.message);
     this.status = failure.status;
     this.code = failure.code;
     this.requestId = failure.requestId;
     this.details = failure.details;
+    this.retryAt = failure.retryAt;
   }
 
   /** Whether the same call may succeed later. Without an answer, it may have been carried out. */
@@ -64,12 +67,14 @@ type Envelope = { message?: string; requestId?: string; error?: Partial<Pick<Cal
 
 /** The failure that a response is; null: there was none. */
 export function failureOf(response: Response | null, envelope: Envelope): CallFailure {
+  const retryAfterSeconds = Number(response?.headers.get('retry-after'));
   return new CallFailure({
     status: response?.status ?? 0,
     code: response === null ? 'NETWORK' : (envelope?.error?.code ?? 'UNEXPECTED'),
     requestId: envelope?.requestId ?? response?.headers.get('x-request-id') ?? null,
     message: envelope?.message ?? '',
     details: envelope?.error?.details ?? [],
+    retryAt: retryAfterSeconds > 0 ? Date.now() + retryAfterSeconds * 1_000 : undefined,
   });
 }
 

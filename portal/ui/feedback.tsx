@@ -1,10 +1,11 @@
-import type { ReactNode } from 'react';
+import { useEffect, useEffectEvent, useState, type ReactNode } from 'react';
 
 import { amharicOf } from './api-meanings.ts';
 import { ApiText, InEnglish } from './api-text.tsx';
 import { Note } from './badge.tsx';
 import { Button } from './button.tsx';
 import { CallFailure, type FieldIssue } from './call.ts';
+import { formatDuration } from './format.ts';
 import { meaningOf } from './issues.ts';
 import { language } from './language.ts';
 import { useOnline } from './online.ts';
@@ -33,13 +34,38 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1_000));
+
 /** What a failed call means, in a sentence of the page's language. The names of its fields are in English only. */
 export function failureText(error: unknown): string {
   if (!(error instanceof CallFailure)) return text.failed;
   if (error.code === 'NETWORK') return text.noConnection;
   if (language === 'en') return error.message === '' ? text.failed : error.message;
   const issues = new Set(error.details.map((one) => meaningOf(one).text));
-  return [amharicOf(error.code) ?? text.failed, ...issues].join(' ');
+  const wait = error.retryAt === undefined ? [] : [text.waitFor(formatDuration(secondsUntil(error.retryAt)))];
+  return [amharicOf(error.code) ?? text.failed, ...issues, ...wait].join(' ');
+}
+
+const RETRIED_WITHIN_SECONDS = 60;
+
+type Retry = { at: number; retry: () => void };
+
+/** Counts down to the moment from which the API takes the call again, if that is soon, and then repeats it. */
+function AutomaticRetry({ at, retry }: Retry) {
+  const [left, setLeft] = useState(() => Math.max(1, secondsUntil(at)));
+  const onSecond = useEffectEvent(() => {
+    setLeft(Math.max(0, left - 1));
+    if (left === 1) retry();
+  });
+  const isSoon = left <= RETRIED_WITHIN_SECONDS;
+  useEffect(() => {
+    if (!isSoon) return;
+    const timer = setInterval(() => onSecond(), 1_000);
+    return () => clearInterval(timer);
+  }, [isSoon]);
+  if (!isSoon) return null;
+  // The alert is read aloud once, not with every second.
+  return <span aria-hidden="true">{text.retriesIn(formatDuration(left))}</span>;
 }
 
 /** An error of the API that stands in a response, by its code and those of its fields. */
@@ -58,7 +84,7 @@ export function ApiMessage({ code, message, details = [] }: Problem) {
 
 /** What failed, the id for support, and a way to repeat it; what had no connection is repeated once there is one. */
 export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
-  const requestId = error instanceof CallFailure ? error.requestId : null;
+  const { requestId = null, retryAt: at } = error instanceof CallFailure ? error : {};
   useOnline(error instanceof CallFailure && error.code === 'NETWORK' ? retry : undefined);
   return (
     <div role="alert">
@@ -66,7 +92,8 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
         <div className="flex flex-wrap items-center justify-between gap-2">
           <div>
             <p>
-              {failureText(error)} {children}
+              {failureText(error)} {children}{' '}
+              {retry && at !== undefined && <AutomaticRetry key={at} at={at} retry={retry} />}
             </p>
             {requestId && (
               <p className="text-xs">

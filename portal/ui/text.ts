@@ -13,6 +13,8 @@ export const text = catalogue({
     'የሚታየው አሁን ብቻ ነው። አገልጋይዎ ቅንብሮቹን በሚያነብበት ቦታ ያስቀምጡት።',
   ],
   retry: ['Retry', 'እንደገና ይሞክሩ'],
+  waitFor: (time: string) => [`Try again in ${time}.`, `ከ${time} በኋላ እንደገና ይሞክሩ።`],
+  retriesIn: (time: string) => [`It is loaded again by itself in ${time}.`, `ከ${time} በኋላ በራሱ እንደገና ይጫናል።`],
   loading: ['Loading…', 'በመጫን ላይ…'],
   noConnection: ['The server cannot be reached. Check your connection.', 'አገልጋዩን ማግኘት አልተቻለም። የኢንተርኔት ግንኙነትዎን ያረጋግጡ።'],
   failed: ['This could not be loaded.', 'ይህን መጫን አልተቻለም።'],

@@ -37,6 +37,24 @@ describe('changes while a page is open', () => {
     await close();
   });
 
+  test('a list beyond the limit of requests says when it is loaded again, and is', async () => {
+    const tab = await portal.open('/test/channels', { language: 'am', expected: /status of 429/ });
+    const { page, problems, close } = tab;
+    const rejected = { success: false, message: 'Too many.', error: { code: 'RATE_LIMITED', details: [] } };
+    const [status, headers, body] = [429, { 'retry-after': '3' }, JSON.stringify(rejected)];
+    const path = '**/api/checkout/txns/get_all_txns*';
+    await page.route(path, (route) => route.fulfill({ status, headers, body, contentType: 'application/json' }));
+    await page.goto(`${portal.url}/test/transactions`);
+    const alert = page.getByRole('alert').first();
+    await alert.waitFor();
+    expect(await alert.innerText()).toMatch(/ጥያቄዎች በዝተዋል። ከ3 ሰ.* በኋላ እንደገና ይሞክሩ። ከ[123] ሰ.* በኋላ በራሱ እንደገና ይጫናል።/);
+    await screenshot(page, 'portal-rate-limited');
+    await page.unroute(path);
+    await page.locator('tbody tr').first().waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('a page whose stream is cut shows that it is read in intervals, is read, and follows again', async () => {
     const tab = await portal.open('/test/transactions', { expected: /ERR_FAILED/ });
     const { page, problems, close } = tab;

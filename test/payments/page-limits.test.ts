@@ -54,7 +54,11 @@ describe('with limits', () => {
     const refused = await one.get();
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(refused.headers.get('content-type')).toMatch(/html/);
-    expect(await refused.text()).toContain('Too many requests');
+    const seconds = refused.headers.get('retry-after');
+    expect(await refused.text()).toMatch(new RegExp(`Too many requests[^]*Please wait ${seconds} s`));
+    expect(refused.headers.get('refresh')).toBe(seconds);
+    const posted = await one.post('pay', PAY_FORM);
+    expect([posted.status, posted.headers.get('refresh')]).toEqual([429, null]);
   });
 
   test('wrong tokens are limited by address, and the right token is always accepted', async () => {

@@ -79,9 +79,13 @@ test('wrong sign-ins are limited by account over all addresses and processes, an
   const tryFrom = tryAt(limited.url);
   for (const ip of ['192.0.2.1', '192.0.2.2']) expect((await tryFrom(ip, address, 'no')).status).toBe(401);
   expect((await tryAt(another.url)('192.0.2.3', address, 'no')).status).toBe(401);
-  expect((await tryFrom('192.0.2.4', address.toUpperCase(), PASSWORD)).status).toBe(429);
+  const refused = await tryFrom('192.0.2.4', address.toUpperCase(), PASSWORD);
+  expect(refused.status).toBe(429);
+  expect(refused.text).toContain('Try again in 15 minutes.');
   for (const who of ['a@x.example', 'b@x.example', 'c@x.example']) await tryFrom('192.0.2.5', who, 'no');
-  expect((await tryFrom('192.0.2.5', 'd@x.example', 'no')).status).toBe(429);
+  const ofAddress = await tryFrom('192.0.2.5', 'd@x.example', 'no');
+  expect(ofAddress.status).toBe(429);
+  expect(ofAddress.text).toContain(`Try again in ${ofAddress.headers.get('retry-after')} s.`);
   await another.close();
   await limited.close();
 });

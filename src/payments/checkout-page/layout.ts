@@ -3,7 +3,7 @@ import { sha256 } from '../../lib/crypto.ts';
 import { html, markup, type Html } from '../../lib/html.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
-import { textsOf } from './translations.ts';
+import { interpolate, textsOf } from './translations.ts';
 
 const hashOf = (text: string): string => `'sha256-${sha256(text).toString('base64')}'`;
 
@@ -78,11 +78,11 @@ export function renderPage({ language, title, body, data, test, page, refreshes,
 
 export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
 
-/** A page without facts of any session. */
-export function renderNotice(language: Language, notice: Notice): string {
+/** A page without facts of any session. `seconds`: after which the request may be repeated. */
+export function renderNotice(language: Language, notice: Notice, seconds = ''): string {
   const texts = textsOf(language);
   const title = texts[`${notice}Title`];
   const body = html`<h1>${title}</h1>
-    <p>${texts[notice]}</p>`;
+    <p>${interpolate(texts[notice], { seconds })}</p>`;
   return renderPage({ language, title, body });
 }

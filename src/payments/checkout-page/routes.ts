@@ -61,7 +61,10 @@ export function createCheckoutPages(deps: PageDeps): Router {
       const notice = error instanceof AppError && NOTICES[error.code];
       if (!notice) throw error;
       ctx.set(error.headers);
-      sendPage(ctx, error.status, renderNotice(languageOf(ctx), notice));
+      const { 'Retry-After': seconds } = error.headers;
+      // What was only opened is opened again by itself.
+      if (seconds !== undefined && ctx.method === 'GET') ctx.set('Refresh', seconds);
+      sendPage(ctx, error.status, renderNotice(languageOf(ctx), notice, seconds));
     }
   });
 

@@ -20,10 +20,19 @@ import { STYLE } from './style.ts';
 import { textsFor } from './translations.ts';
 
 /** Errors that pages show. */
-const NOTICES: Partial<Record<ErrorCode, 'foreign' | 'tooMany'>> = {
-  INSUFFICIENT_SCOPE: 'foreign',
-  RATE_LIMITED: 'tooMany',
-};
+const SHOWN: readonly ErrorCode[] = ['INSUFFICIENT_SCOPE', 'RATE_LIMITED'];
+const SECONDS_SHOWN_MAX = 90;
+
+/** Why a request was rejected, and how long to wait. */
+function noticeOf(ctx: Context, { headers }: AppError): string {
+  const texts = textsFor(ctx);
+  const { 'Retry-After': given } = headers;
+  if (given === undefined) return texts.foreign;
+  const seconds = Number(given);
+  const [text, count] =
+    seconds <= SECONDS_SHOWN_MAX ? [texts.tooManySeconds, seconds] : [texts.tooManyMinutes, Math.ceil(seconds / 60)];
+  return text.replace('{count}', String(count));
+}
 
 /** The pages with which people sign in: HTML and forms, which need no script. */
 export function createSignInPages(deps: PageDeps): Router {
@@ -36,11 +45,10 @@ export function createSignInPages(deps: PageDeps): Router {
       rememberLanguage(ctx, { path: '/', baseUrl: deps.site.url });
       await next();
     } catch (error) {
-      const notice = error instanceof AppError && NOTICES[error.code];
-      if (!notice) throw error;
+      if (!(error instanceof AppError) || !SHOWN.includes(error.code)) throw error;
       ctx.set(error.headers);
       const texts = textsFor(ctx);
-      const body = html`${problem(texts[notice])}
+      const body = html`${problem(noticeOf(ctx, error))}
         <p><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`;
       sendPage(ctx, { status: error.status, title: texts.signIn, body });
     }
