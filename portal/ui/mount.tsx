@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { Failed } from './feedback.tsx';
 import { setCalendar, setClock, type Calendar, type Clock } from './format.ts';
 import { adoptLanguage } from './language.ts';
+import { keepOnlyOf } from './session.ts';
 import { createQueryClient, ME } from './use-calls.ts';
 
 type Signed = { user: { email: string; language: string; calendar: Calendar; clock: Clock } };
@@ -48,6 +49,7 @@ export function mount<Me extends Signed>(
     (read) => {
       const { user } = read.data;
       email = user.email;
+      keepOnlyOf(email);
       adoptLanguage(user.language);
       setCalendar(user.calendar);
       setClock(user.clock);

@@ -15,6 +15,15 @@ export async function leaveBy(signOut: () => Promise<unknown>): Promise<void> {
   leaveFor('/sign-in');
 }
 
+const STORED_OF = 'meskot.person';
+
+/** Removes what another person has left in this tab, whose session has ended without a sign-out. */
+export function keepOnlyOf(email: string): void {
+  if (sessionStorage.getItem(STORED_OF) === email) return;
+  sessionStorage.clear();
+  sessionStorage.setItem(STORED_OF, email);
+}
+
 /** The fields that the person has typed in, or has chosen something in. */
 const typed = new WeakSet<EventTarget>();
 addEventListener('input', ({ target }) => void (target && typed.add(target)), { capture: true, passive: true });

@@ -232,6 +232,27 @@ describe('a person’s own account', () => {
     await close();
   });
 
+  test('what a person has typed in a tab is not there for another one who signs in in it', async () => {
+    const { page, close } = await portal.open('/test/security', { role: 'viewer', expected: /status of 401/ });
+    await page.evaluate(`sessionStorage.setItem('verification', 'typed')`);
+    const read = (): Promise<string | null> => page.evaluate(`sessionStorage.getItem('verification')`);
+    const signInAs = async (person: string): Promise<void> => {
+      await page.context().clearCookies();
+      await page.goto(`${portal.url}/sign-in`);
+      await page.fill('[name=email]', person);
+      await page.fill('[name=password]', PASSWORD);
+      await page.press('[name=password]', 'Enter');
+      await page.waitForSelector('#content');
+    };
+    const own = await addPerson(portal.db, portal.scope.merchantId, 'owner');
+    await signInAs(own);
+    expect(await read()).toBeNull();
+    await page.evaluate(`sessionStorage.setItem('verification', 'typed')`);
+    await signInAs(own);
+    expect(await read()).toBe('typed');
+    await close();
+  });
+
   test('language and calendar of the pages follow the profile', async () => {
     const { page, close } = await portal.open('/test/profile', { role: 'viewer' });
     await page.getByLabel('Ethiopian', { exact: true }).check();
