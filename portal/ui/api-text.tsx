@@ -14,10 +14,16 @@ type ApiTextProps = {
   amharic?: string | undefined;
 };
 
-/** A text of the API in the language of the page; one whose meaning is unknown stays as it is. */
-export function ApiText({ text: given, amharic }: ApiTextProps) {
-  if (language === 'en' || isEthiopic(given)) return given;
-  return amharic ?? <span lang="en">{given}</span>;
+/** A text of the API in the language of the page; undefined: its meaning is unknown. */
+const inOwnLanguage = ({ text: given, amharic }: ApiTextProps): string | undefined =>
+  language === 'en' || isEthiopic(given) ? given : amharic;
+
+/** The same for a file, where an unknown one stays as it is. */
+export const apiText = (props: ApiTextProps): string => inOwnLanguage(props) ?? props.text;
+
+/** The same in a page. */
+export function ApiText(props: ApiTextProps) {
+  return inOwnLanguage(props) ?? <span lang="en">{props.text}</span>;
 }
 
 /** The English words of the API behind a button, on pages of another language: they may be more exact than their meaning. */
@@ -37,15 +43,23 @@ export function issueOf(error: unknown, field: string): ReactNode {
   return found && <IssueText issue={found} />;
 }
 
-/** An issue in the language of the page, with the API's own words where they say more; but for the value, which is in sight. */
-export function IssueText({ issue: { issue, ...coded } }: { issue: FieldIssue }) {
+/** An issue in the language of the page, and the API's own words where they say more; but for the value, which is in sight. */
+function issueParts({ issue, ...coded }: FieldIssue): [meaning: string, english: string] {
   const { text: meaning, isComplete } = meaningOf(coded);
-  if (isComplete) return meaning;
-  const words = issue.replace(/, got .*$/s, '');
-  if (language === 'en') return words;
+  const words = isComplete ? '' : issue.replace(/, got .*$/s, '');
+  return language === 'en' && words !== '' ? [words, ''] : [meaning, words];
+}
+
+/** An issue for a file. */
+export const issueText = (issue: FieldIssue): string => issueParts(issue).join(' ').trim();
+
+/** An issue in a page. */
+export function IssueText({ issue }: { issue: FieldIssue }) {
+  const [meaning, english] = issueParts(issue);
+  if (english === '') return meaning;
   return (
     <>
-      {meaning} <span lang="en">{words}</span>
+      {meaning} <span lang="en">{english}</span>
     </>
   );
 }

@@ -8,7 +8,7 @@ import {
   type WithdrawalStatus,
 } from '../../src/withdrawals/states.ts';
 import { amharicOf } from './api-meanings.ts';
-import { ApiText } from './api-text.tsx';
+import { ApiText, apiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';
 import { STAGES, stateFilters } from './stages.ts';
@@ -96,11 +96,19 @@ export function confirmationFacts({ stage, requestedAt }: State & { requestedAt:
 type Failure = Record<'code' | 'message' | 'providerCode', string> & { messageCode?: string | undefined };
 
 /** Why a withdrawal was not paid: in the words of whoever has rejected it, if that was no provider. */
+const reasonOf = ({ code, message, messageCode, providerCode }: Failure) => ({
+  text: message,
+  amharic: providerCode === '' ? amharicOf(messageCode) : providerFailure(code),
+});
+
+/** That reason for a file. */
+export const failureReason = (failure: Failure): string => apiText(reasonOf(failure));
+
+/** That reason in a page. */
 export function WithdrawalFailure({ failure }: { failure: Failure }) {
-  const { code, message, messageCode, providerCode } = failure;
   return (
     <Note tone="bad">
-      <ApiText text={message} amharic={providerCode === '' ? amharicOf(messageCode) : providerFailure(code)} />
+      <ApiText {...reasonOf(failure)} />
     </Note>
   );
 }

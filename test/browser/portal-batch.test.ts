@@ -112,6 +112,37 @@ test('the lines follow their withdrawals until all of them have ended, and are n
   await close();
 }, 60_000);
 
+test('the results say in the language of the page what became of a line', async () => {
+  const { page, close } = await portal.open(PATH, { role: 'finance', language: 'am' });
+  const saveResults = async (): Promise<string[]> => {
+    const button = page.locator('main button', { hasText: 'ውጤቱን ያስቀምጡ' });
+    const [results] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    const saved: Record<string, string>[] = parse(await readFile(await results.path()), { columns: true, bom: true });
+    return saved.map((one) => one['Message'] ?? '');
+  };
+  await choose(page, [lineOf('F-1', '12.14')]);
+  await page.locator('main button', { hasText: 'ይጠይቁ' }).click();
+  await page.locator('dialog button[type=submit]').click();
+  await row(page, 'F-1').getByText('በምርመራ ላይ').waitFor();
+  const failed = { code: 'INSUFFICIENT_FUNDS', message: 'Too little.', providerCode: '7', retryable: false };
+  await rows(
+    portal.db,
+    `UPDATE withdrawal SET status = 'FAILED', stage = 'COMPLETED', completed_at = now(), failure = :failure WHERE request_id = 'F-1'`,
+    { failure: JSON.stringify(failed) },
+  );
+  await choose(page, [lineOf('F-1', '12.14'), lineOf('F-2', 'ten'), lineOf('F-3', '80000')]);
+  await row(page, 'F-3').waitFor();
+  const messages = await saveResults();
+  expect(messages[1]).toMatch(/^Amount: /);
+  for (const [index, message] of messages.entries()) {
+    const shown = (await row(page, `F-${index + 1}`).innerText()).replaceAll(/\s+/g, ' ');
+    expect(shown.replaceAll(' በእንግሊዝኛ', '')).toContain(message);
+    // But for the heading of the file's own column.
+    expect(message.replaceAll('Amount: ', '')).not.toMatch(/[A-Za-z]{3}/);
+  }
+  await close();
+}, 60_000);
+
 test('lines are requested once by two tabs at once, after lost answers, and after the page was left in the middle', async () => {
   const lines = Array.from({ length: 12 }, (_, index) => lineOf(`B-${10 + index}`, `${1 + index}.14`));
   const tabs = [

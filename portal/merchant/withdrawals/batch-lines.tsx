@@ -1,15 +1,16 @@
 import { useState } from 'react';
 
-import { InEnglish, IssueText } from '../../ui/api-text.tsx';
+import { amharicOf } from '../../ui/api-meanings.ts';
+import { apiText, InEnglish, IssueText, issueText } from '../../ui/api-text.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import type { CallFailure } from '../../ui/call.ts';
+import type { CallFailure, FieldIssue } from '../../ui/call.ts';
 import { channelName } from '../../ui/channel-text.ts';
 import { ApiMessage } from '../../ui/feedback.tsx';
 import { Check } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
-import { WithdrawalFailure, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { failureReason, WithdrawalFailure, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { text as shared } from '../quote.tsx';
 import type { WithdrawalQuotes } from '../routes.ts';
 import { findRepeated, headingOf, type BatchLine } from './batch-file.ts';
@@ -73,25 +74,36 @@ function State({ row }: { row: Row }) {
   );
 }
 
+type Problem = Pick<CallFailure, 'code' | 'message' | 'details'>;
+
+/** The issue of a value, as the file has it: an amount that is no number is text there. */
+const inFile = (issue: FieldIssue): FieldIssue =>
+  issue.field === 'amount' && issue.code === 'wrong_type' ? { ...issue, code: 'not_an_amount' } : issue;
+
 /** What is wrong with a line: its values, each by the heading of its column in the file, or the line as a whole. */
-function ProblemText({ problem }: { problem: Pick<CallFailure, 'code' | 'message' | 'details'> }) {
-  const { code, message, details } = problem;
+function ProblemText({ problem: { code, message, details } }: { problem: Problem }) {
   if (details.length === 0) return <ApiMessage code={code} message={message} />;
   return (
     <>
       {details.map((issue) => {
         const heading = headingOf(issue.field);
-        const isNoAmount = issue.field === 'amount' && issue.code === 'wrong_type';
         return (
           <p key={issue.field + issue.code}>
             {heading && <span lang="en">{heading}: </span>}
-            <IssueText issue={isNoAmount ? { ...issue, code: 'not_an_amount' } : issue} />
+            <IssueText issue={inFile(issue)} />
           </p>
         );
       })}
       <InEnglish text={message} />
     </>
   );
+}
+
+/** The same for a file. */
+function problemText({ code, message, details }: Problem): string {
+  if (details.length === 0) return apiText({ text: message, amharic: amharicOf(code) });
+  const texts = details.map((issue) => [headingOf(issue.field), issueText(inFile(issue))].filter(Boolean).join(': '));
+  return texts.join(' ');
 }
 
 type Props = {
@@ -133,7 +145,7 @@ export function resultsOf(lines: readonly BatchLine[], quotes: WithdrawalQuotes)
   const results = lines.map(({ line, body }, index) => {
     const { withdrawal, problems = [] } = quotes.lines[index] ?? {};
     const { status = 'NOT_REQUESTED', stage = '', withdrawalRequestId = '', providerReference = '' } = withdrawal ?? {};
-    const message = withdrawal?.failure?.message ?? problems.map((one) => one.message).join(' ');
+    const message = withdrawal?.failure ? failureReason(withdrawal.failure) : problems.map(problemText).join(' ');
     const charged = withdrawal ? [withdrawal.fee, withdrawal.feeTax, withdrawal.totalDebit] : ['', '', ''];
     const given = [line, body.requestId, body.amount, body.channel, body.destination.accountName ?? ''];
     return [...given, status, stage, withdrawalRequestId, ...charged, providerReference, message];
