@@ -65,9 +65,10 @@ function isInstalledFromCache() {
     rmSync(join(project, 'node_modules'), { recursive: true, force: true });
     renameSync(join(draft, 'node_modules'), join(project, 'node_modules'));
     return true;
-  } catch {
-    // A folder that is mounted cannot be replaced: npm fills it.
-    return false;
+  } catch (error) {
+    // A folder that is mounted, or that this user may not remove, cannot be replaced: npm fills it.
+    if (['EBUSY', 'EXDEV', 'EPERM', 'EACCES', 'EROFS'].includes(error.code)) return false;
+    throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
