@@ -51,11 +51,25 @@ export function useSteadyList<Row>(query: ListQuery<Row>, { key, idOf }: { key: 
   }
 }
 
+type SumsQuery<Data> = { data: Data | undefined; isPlaceholderData: boolean };
+type SumsOptions<Data, Sums> = {
+  sumsOf: (data: Data) => Sums;
+  /** Of the filter: the sums of another one never stand below these rows. */
+  key: string;
+  /** The number of rows that the list shows. */
+  total: number | undefined;
+};
+
 /** The sums of all rows of a list: those of as many rows as it shows, while newer ones are not shown. */
-export function useSteadySums<Sums extends { count: number }>(present: Sums | undefined, total: number | undefined) {
-  const [shown, setShown] = useState(present);
-  if (present?.count === total && present !== shown) setShown(present);
-  return shown?.count === total ? shown : present;
+export function useSteadySums<Data, Sums extends { count: number }>(
+  { data, isPlaceholderData }: SumsQuery<Data>,
+  { sumsOf, key, total }: SumsOptions<Data, Sums>,
+): Sums | undefined {
+  const present = data && !isPlaceholderData ? sumsOf(data) : undefined;
+  const [shown, setShown] = useState({ key, sums: present });
+  const isOther = shown.key !== key;
+  if (isOther || (present?.count === total && present !== shown.sums)) setShown({ key, sums: present });
+  return !isOther && shown.sums?.count === total ? shown.sums : present;
 }
 
 /** A button above the rows that shows what came since; it takes no room, so that no row moves. */

@@ -172,8 +172,7 @@ function Entries() {
         idOf={({ entryId }) => entryId}
         empty={text.noneYet}
         emptyHelp={state.isFiltered ? undefined : text.noneYetHelp}
-        // By the filter: the sums of another one never stand below these rows.
-        foot={(total) => <Sums key={stringifySearch(filter)} filter={filter} total={total} />}
+        foot={(total) => <Sums filter={filter} total={total} />}
       />
     </section>
   );
@@ -182,7 +181,7 @@ function Entries() {
 /** The sum of the entries of all pages, between the balances before and after them. */
 function Sums({ filter, total }: { filter: Search; total: number | undefined }) {
   const summary = useRead('GET /api/checkout/balance/history/summary', { query: filter }, { everyMs: REFRESH_MS });
-  const sums = useSteadySums(summary.data?.data, total);
+  const sums = useSteadySums(summary, { sumsOf: ({ data }) => data, key: stringifySearch(filter), total });
   if (!sums) return null;
   const rows = [
     [text.opening, birr(sums.openingBalance)],

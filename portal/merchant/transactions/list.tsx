@@ -53,8 +53,7 @@ export function TransactionList() {
         idOf={({ transactionId }) => transactionId}
         {...emptyOf(state)}
         sort={{ by: sort, onSort: (by) => state.change({ sort: by }) }}
-        // By the filter: the sums of another one never stand below these rows.
-        foot={(total) => <Sums key={stringifySearch(filter)} filter={filter} total={total} columns={columns.length} />}
+        foot={(total) => <Sums filter={filter} total={total} columns={columns.length} />}
         drawer={({ id, close }) => <TransactionDrawer transactionId={id} onClose={close} />}
       >
         <ColumnChoice chosen={more} onChange={(chosen) => setMore(storeColumns(chosen))} />
@@ -68,7 +67,7 @@ type SumsProps = { filter: ReturnType<typeof filterOf>; total: number | undefine
 /** The sums of all rows of the filter, not only of this page. */
 function Sums({ filter, total, columns }: SumsProps) {
   const summary = useRead('GET /api/checkout/txns/summary', { query: filter });
-  const sums = useSteadySums(summary.data?.data.total, total);
+  const sums = useSteadySums(summary, { sumsOf: ({ data }) => data.total, key: stringifySearch(filter), total });
   if (!sums) return null;
   const rows = [
     [text.total, text.rows(sums.count)],
