@@ -71,6 +71,15 @@ function namesOf(filter: Filter): readonly string[] {
   return ['startDate', 'endDate', ...new Set(inPlace)];
 }
 
+/** What of a value in the address a filter has; a number may be one that it does not offer. */
+function knownOf(filter: Filter, value: string | undefined): string | undefined {
+  if ((filter.kind !== 'one' && filter.kind !== 'several') || filter.values === undefined) return value;
+  const known = filter.values.map((one) => (typeof one === 'string' ? one : one[0]));
+  return listOf(value)
+    .filter((one) => known.includes(one) || /^\d+$/.test(one))
+    .join(',');
+}
+
 const without = (names: readonly string[]): Search => Object.fromEntries(names.map((name) => [name, undefined]));
 
 const wholeOf = (value: string | undefined, otherwise: number): number => {
@@ -87,7 +96,9 @@ export function useFilters(filters: readonly Filter[]): FilterState {
   const names = filters.flatMap(namesOf);
   const { startDate = '', endDate = '', open } = search;
   const given = isDay(startDate) && isDay(endDate) ? search : { ...search, startDate: undefined, endDate: undefined };
-  const chosen = Object.fromEntries(names.map((name) => [name, given[name] || undefined]));
+  const chosen = Object.fromEntries(
+    filters.flatMap((filter) => namesOf(filter).map((name) => [name, knownOf(filter, given[name]) || undefined])),
+  );
   const page = wholeOf(search['page'], 1);
   const limit = wholeOf(search['limit'], LIMIT_DEFAULT);
   const go = (changes: Search): void => void navigate({ to: '.', search: { ...search, ...changes } as never });

@@ -46,3 +46,13 @@ test('on a page in Amharic too, without a fault of accessibility', async () => {
   expect(await inspectScreen(tab, 'days-too-wide-am')).toEqual([]);
   await tab.close();
 }, 60_000);
+
+test('a value of the address that a filter does not have is left out, and the others of its filter count', async () => {
+  const { page, problems, close } = await portal.open('/test/transactions?status=NOPE,PENDING&type=NOPE');
+  await page.locator('tbody tr').first().waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  await page.goto(`${portal.url}/test/transactions?status=NOPE`);
+  await page.locator('tbody tr').nth(3).waitFor();
+  expect(problems).toEqual([]);
+  await close();
+});
