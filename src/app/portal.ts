@@ -50,12 +50,13 @@ type Listener = Pick<ApiServerDeps, 'routes' | 'identify'> & {
 };
 
 async function listen(
-  { PORTAL_PAGES_DIR, LISTEN_HOST: host, API_KEY_PEPPER: pepper, production }: Config,
+  { PORTAL_PAGES_DIR, LISTEN_HOST: host, API_KEY_PEPPER: pepper, PUBLIC_BASE_URL: apiUrl, production }: Config,
   shared: Shared,
   { site, entry, port, ...served }: Listener,
 ): Promise<Listening> {
   const pages = PORTAL_PAGES_DIR === undefined ? undefined : await createAssets(PORTAL_PAGES_DIR, entry);
-  const deps = { ...shared, site, pepper, showsMail: !production, firstFiles: pages?.first ?? [] };
+  const prefetched = pages?.first ?? [];
+  const deps = { ...shared, site, pepper, apiUrl, showsMail: !production, prefetched };
   const routers = [createSignInPages(deps), createPages(deps, pages?.serve)];
   return createApiServer({ ...shared, ...served, routers, docsFolder: null }).listen(port, host);
 }

@@ -97,7 +97,10 @@ describe('the team of a merchant', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.click('button:text-is("Copy")');
     await page.waitForSelector('button:text-is("Copied")');
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await page.locator('pre').textContent());
+    const [key = '', call = ''] = await page.locator('pre').allTextContents();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+    expect(call).toMatch(/^curl -H "x-api-key: sk_test_\w+" "http.+[/]api[/]checkout[/]channels"$/);
+    expect(call).toContain(key);
     expect(await page.locator('header a').count()).toBe(0);
     expect(problems).toEqual([]);
     await close();

@@ -123,9 +123,12 @@ async function confirmSignUp(deps: PageDeps, ctx: Context): Promise<void> {
   if (!created) return sendOutdated(ctx);
   await beginSession(deps, ctx, created.user);
   const texts = textsFor(ctx);
+  const call = `curl -H "x-api-key: ${created.secret}" "${new URL('/api/checkout/channels', deps.apiUrl).href}"`;
   const body = html`<p>${texts.firstKey}</p>
     ${shownOnce(created.secret, texts)}
     <p class="quiet">${texts.shownOnce}</p>
+    <p>${texts.tryIt}</p>
+    ${shownOnce(call, texts)}
     <p><a href="/test/get-started">${texts.goOn}</a></p>`;
   sendPage(ctx, { status: 201, title: details.businessName, body });
 }

@@ -33,7 +33,7 @@ type Page = {
   body: Html;
   isWide?: boolean;
   /** What the browser loads for the pages that follow, while this one is shown. */
-  laterFiles?: readonly string[];
+  prefetched?: readonly string[];
   /** The parameters with which the page is read again in the other language; by default those of its address. */
   query?: Record<string, string>;
 };
@@ -44,7 +44,7 @@ export const isConsole = ({ state }: Context): boolean => (state as { audience?:
 /** Sends a page in the language of the visitor. */
 export function sendPage(
   ctx: Context,
-  { status = 200, title, body, isWide = false, laterFiles = [], query }: Page,
+  { status = 200, title, body, isWide = false, prefetched = [], query }: Page,
 ): void {
   const language = languageOf(ctx);
   const other = language === 'en' ? 'am' : 'en';
@@ -68,7 +68,7 @@ export function sendPage(
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${STYLE_PATH}" />
         <script src="${SCRIPT_PATH}" defer></script>
-        ${laterFiles.map((file) => html`<link rel="prefetch" href="${file}" />`)}
+        ${prefetched.map((file) => html`<link rel="prefetch" href="${file}" />`)}
         <title>${title} – ${name}</title>
       </head>
       <body class="${isConsole(ctx) ? 'console' : ''}">

@@ -22,7 +22,9 @@ export type PageDeps = {
   /** Whether everybody may read the mails: of a local installation. */
   showsMail: boolean;
   /** The addresses of what the pages load first, which browsers load while a person signs in. */
-  firstFiles: readonly string[];
+  prefetched: readonly string[];
+  /** Where keys call the API. */
+  apiUrl: string;
   site: Site;
 };
 

@@ -34,7 +34,7 @@ const PASSWORD_CHARACTERS_MAX = 256;
 /** Sign-in with e-mail address and password. */
 export function addSignIn(router: Router, deps: PageDeps): void {
   router.get(SIGN_IN_PATH, (ctx) =>
-    sendSignIn(ctx, { next: localPath(ctx.query['next']), laterFiles: deps.firstFiles }),
+    sendSignIn(ctx, { next: localPath(ctx.query['next']), prefetched: deps.prefetched }),
   );
 
   router.post(SIGN_IN_PATH, async (ctx) => {
@@ -49,14 +49,18 @@ export function addSignIn(router: Router, deps: PageDeps): void {
       return sendSignIn(ctx, { next, email, status: 401, wrong: textsFor(ctx).wrongSignIn });
     }
     await deps.limits.undoSignIn(ctx, account);
-    await enter(deps, ctx, { user, next });
+    await continueSignIn(deps, ctx, { user, next });
   });
   addSecondStep(router, deps);
   addPasskeySignIn(router, deps);
 }
 
 /** Goes on with the sign-in of a person whose password was right. */
-async function enter(deps: PageDeps, ctx: Context, { user, next }: { user: User; next: string }): Promise<void> {
+async function continueSignIn(
+  deps: PageDeps,
+  ctx: Context,
+  { user, next }: { user: User; next: string },
+): Promise<void> {
   if (user.totpEnabledAt !== null) {
     const second = { purpose: secondFactorOf(deps), userId: user.id };
     const { token } = await deps.runInTransaction(({ trx }) => createToken(trx, second, deps.clock()));
@@ -141,18 +145,18 @@ function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: Seco
   sendPage(ctx, { status, title: texts.secondStep, body, query: { next } });
 }
 
-type SignIn = { next: string; email?: string; status?: number; wrong?: string; laterFiles?: readonly string[] };
+type SignIn = { next: string; email?: string; status?: number; wrong?: string; prefetched?: readonly string[] };
 
 function sendSignIn(ctx: Context, { next, email = '', wrong, ...page }: SignIn): void {
   const texts = textsFor(ctx);
   const signUp = html` · <a href="/sign-up">${texts.signUp}</a>`;
   const ended = ctx.query['ended'] === undefined ? null : html`<p role="status">${texts.sessionEnded}</p>`;
-  const [first, second] = email === '' ? [html`autofocus`, null] : [null, html`autofocus`];
+  const [ofEmail, ofPassword] = email === '' ? [html`autofocus`, null] : [null, html`autofocus`];
   const body = html`${ended}${problem(wrong)}
     <form method="post" action="${SIGN_IN_PATH}">
       <input type="hidden" name="next" value="${next}" />
-      ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}" ${first}`)}
-      ${field(texts.password, 'password', html`type="password" autocomplete="current-password" ${second}`)}
+      ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}" ${ofEmail}`)}
+      ${field(texts.password, 'password', html`type="password" autocomplete="current-password" ${ofPassword}`)}
       <button>${texts.signIn}</button>
     </form>
     <form method="post" action="${PASSKEY_PATH}" id="passkey" data-options="${PASSKEY_OPTIONS_PATH}" hidden>
