@@ -115,11 +115,10 @@ function Channels({ days }: { days: Days }) {
                 {
                   header: text.share,
                   align: 'end',
-                  narrow: 'second',
                   cell: ({ succeeded, ended }) => (ended === 0 ? '–' : formatShare(succeeded / ended)),
                 },
                 { header: text.succeeded, align: 'end', cell: (row) => formatCount(row.succeeded) },
-                { header: text.payments, align: 'end', cell: (row) => formatCount(row.count) },
+                { header: text.allPayments, align: 'end', cell: (row) => formatCount(row.count) },
               ]}
               rows={rows}
               idOf={({ channel }) => channel}

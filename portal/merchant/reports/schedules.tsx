@@ -24,12 +24,13 @@ const COLUMNS: readonly Column<ReportSchedule>[] = [
       return nextAt === null ? <Badge tone="warn">{text.noReport}</Badge> : <Time at={nextAt} />;
     },
   },
-  { header: text.actions, cell: (schedule) => <Actions schedule={schedule} /> },
 ];
+const ACTIONS: Column<ReportSchedule> = { header: text.actions, cell: (schedule) => <Actions schedule={schedule} /> };
 
 /** Reports that members are mailed about at the end of each period. */
 export function Schedules() {
-  const { whyNot } = useMember();
+  const { may, whyNot } = useMember();
+  const columns = may('reports:write') ? [...COLUMNS, ACTIONS] : COLUMNS;
   const schedules = useRead('GET /api/portal/report-schedules', {});
   const create = (
     <DialogButton icon="plus" label={text.newSchedule} whyNot={whyNot('reports:write')}>
@@ -45,7 +46,7 @@ export function Schedules() {
             data.length === 0 ? (
               <p>{text.noSchedules}</p>
             ) : (
-              <List label={text.schedules} columns={COLUMNS} rows={data} idOf={({ scheduleId }) => scheduleId} />
+              <List label={text.schedules} columns={columns} rows={data} idOf={({ scheduleId }) => scheduleId} />
             )
           }
         </Loaded>
@@ -66,10 +67,8 @@ function Recipients({ schedule: { recipients } }: { schedule: ReportSchedule }) 
 
 function Actions({ schedule }: { schedule: ReportSchedule }) {
   const { scheduleId, active } = schedule;
-  const { may } = useMember();
   const change = useChange('PATCH /api/portal/report-schedules/:scheduleId');
   const remove = useChange('DELETE /api/portal/report-schedules/:scheduleId');
-  if (!may('reports:write')) return null;
   const onSuccess = (): void => toast(active ? text.pausedNow : text.resumed);
   return (
     <span className="inline-flex flex-wrap gap-2">

@@ -80,5 +80,5 @@ const sumOf = (groups: Group[], amount: (group: Group) => number): number =>
 function totalsOf(groups: Group[], names: readonly AmountName[]) {
   const count = groups.reduce((sum, group) => sum + group.count, 0);
   const amounts = names.map((name) => [text[name], birr(sumOf(groups, ALL[name]))] as const);
-  return [[text.total, formatCount(count)] as const, ...amounts];
+  return [[text.totalCount, formatCount(count)] as const, ...amounts];
 }

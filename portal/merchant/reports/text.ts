@@ -42,7 +42,7 @@ export const text = catalogue({
   refunded: ['Refunded', 'የተመለሰ'],
   feeReturned: ['Fee and tax returned', 'የተመለሰ የአገልግሎት ክፍያና ግብር'],
   netAfterRefunds: ['Net after refunds', 'ከተመላሽ በኋላ የተጣራ'],
-  total: ['Total', 'ጠቅላላ'],
+  totalCount: ['Count of all rows', 'የሁሉም ረድፎች ብዛት'],
   none: ['There is nothing in this period.', 'በዚህ ጊዜ ውስጥ ምንም የለም።'],
   noneHelp: ['Choose another period or clear the filters.', 'ሌላ ጊዜ ይምረጡ ወይም ማጣሪያዎቹን ያጥፉ።'],
   ethiopianMonth: ['Ethiopian month', 'የኢትዮጵያ ወር'],

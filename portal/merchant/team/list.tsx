@@ -94,15 +94,20 @@ function Members({ members, canChange }: { members: readonly TeamMember[]; canCh
       narrow: 'none',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? text.never : <Time at={lastUsedAt} />),
     },
-    {
-      header: text.actions,
-      cell: (member) => canChange && <MemberActions member={member} whyNot={whyNotOf(member)} onOpen={setOpen} />,
-    },
   ];
+  const actions: Column<TeamMember> = {
+    header: text.actions,
+    cell: (member) => <MemberActions member={member} whyNot={whyNotOf(member)} onOpen={setOpen} />,
+  };
   const close = (): void => setOpen(null);
   return (
     <Panel title={text.members}>
-      <List label={text.members} columns={columns} rows={members} idOf={({ userId }) => userId} />
+      <List
+        label={text.members}
+        columns={canChange ? [...columns, actions] : columns}
+        rows={members}
+        idOf={({ userId }) => userId}
+      />
       {open?.name === 'change' && <ChangeDialog member={open.member} onClose={close} />}
       {open?.name === 'remove' && <RemoveDialog member={open.member} onClose={close} />}
     </Panel>
@@ -131,28 +136,32 @@ function Invitations({ invitations, canChange }: { invitations: readonly MemberI
     { header: text.email, cell: ({ email }) => email },
     { header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
     { header: text.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-    {
-      header: text.actions,
-      narrow: 'second',
-      cell: ({ invitationId, email }) =>
-        canChange && (
-          <Button
-            isBusy={revoke.isPending}
-            aria-label={text.revokeLabel(email)}
-            onClick={() => revoke.mutate({ params: { invitationId } }, { onSuccess: () => toast(text.revoked) })}
-          >
-            {text.revoke}
-          </Button>
-        ),
-    },
   ];
+  const actions: Column<MemberInvitation> = {
+    header: text.actions,
+    narrow: 'second',
+    cell: ({ invitationId, email }) => (
+      <Button
+        isBusy={revoke.isPending}
+        aria-label={text.revokeLabel(email)}
+        onClick={() => revoke.mutate({ params: { invitationId } }, { onSuccess: () => toast(text.revoked) })}
+      >
+        {text.revoke}
+      </Button>
+    ),
+  };
   return (
     <Panel title={text.invitations}>
       {revoke.error && <Failed error={revoke.error} />}
       {invitations.length === 0 ? (
         <p className="text-quiet">{text.noInvitations}</p>
       ) : (
-        <List label={text.invitations} columns={columns} rows={invitations} idOf={({ invitationId }) => invitationId} />
+        <List
+          label={text.invitations}
+          columns={canChange ? [...columns, actions] : columns}
+          rows={invitations}
+          idOf={({ invitationId }) => invitationId}
+        />
       )}
     </Panel>
   );

@@ -6,7 +6,7 @@ import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
-import { formatBirr } from '../../ui/format.ts';
+import { birr, formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -82,7 +82,7 @@ function Limits() {
       align: 'end' as const,
       cell: ({ payOut }: { payOut: Record<typeof name, number | null> }) => {
         const amount = payOut[name];
-        return amount === null ? text.noDaily : formatBirr(amount);
+        return amount === null ? text.noDaily : birr(amount);
       },
     })),
   ];

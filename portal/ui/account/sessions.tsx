@@ -32,27 +32,34 @@ export function Sessions() {
     { header: text.address, narrow: 'second', cell: ({ address }) => address },
     { header: text.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
     { header: text.signedIn, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    {
-      header: text.end,
-      narrow: 'second',
-      cell: ({ sessionId, current, device }) =>
-        !current && (
-          <Button
-            isBusy={end.isPending}
-            aria-label={text.endLabel(deviceName(device))}
-            onClick={() => end.mutate({ params: { sessionId } }, { onSuccess: () => toast(text.ended) })}
-          >
-            {text.end}
-          </Button>
-        ),
-    },
   ];
+  const others: Column<PersonSession> = {
+    header: text.end,
+    narrow: 'second',
+    cell: ({ sessionId, current, device }) =>
+      !current && (
+        <Button
+          isBusy={end.isPending}
+          aria-label={text.endLabel(deviceName(device))}
+          onClick={() => end.mutate({ params: { sessionId } }, { onSuccess: () => toast(text.ended) })}
+        >
+          {text.end}
+        </Button>
+      ),
+  };
   return (
     <Panel title={text.sessions} actions={<SignOutButton isEverywhere />}>
       <p className="text-quiet">{text.sessionsHelp}</p>
       {end.error && <Failed error={end.error} />}
       <Loaded query={sessions} skeletonRows={3}>
-        {({ data }) => <List label={text.sessions} columns={columns} rows={data} idOf={({ sessionId }) => sessionId} />}
+        {({ data }) => (
+          <List
+            label={text.sessions}
+            columns={data.length > 1 ? [...columns, others] : columns}
+            rows={data}
+            idOf={({ sessionId }) => sessionId}
+          />
+        )}
       </Loaded>
     </Panel>
   );
