@@ -1,14 +1,18 @@
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 
 import { Button } from './button.tsx';
 import type { Days } from './days.ts';
 import { Check, Choice } from './field.tsx';
 import { formatDays } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { onDemand } from './on-demand.tsx';
 import { Popover } from './popover.tsx';
 import { text } from './text.ts';
 
-const DayRangePicker = lazy(() => import('./day-range-picker.tsx').then((file) => ({ default: file.DayRangePicker })));
+const { Component: DayRangePicker } = onDemand(
+  () => import('./day-range-picker.tsx').then((file) => file.DayRangePicker),
+  <div className="skeleton h-96 w-72" />,
+);
 
 type ChipProps = {
   name: string;
@@ -117,15 +121,13 @@ export function DateFilter({ name, value, preset, presets, onChange }: DateFilte
           ))}
           {isPicking ? (
             <div className="picker col-span-2 pt-1">
-              <Suspense fallback={<div className="skeleton h-96 w-72" />}>
-                <DayRangePicker
-                  value={value}
-                  onChange={(days) => {
-                    onChange(days);
-                    close();
-                  }}
-                />
-              </Suspense>
+              <DayRangePicker
+                value={value}
+                onChange={(days) => {
+                  onChange(days);
+                  close();
+                }}
+              />
             </div>
           ) : (
             <Button kind="plain" className="justify-start" icon="calendar" onClick={() => setPicking(true)}>

@@ -1,10 +1,12 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 
 import { Button, type ButtonKind } from './button.tsx';
 import type { IconName } from './icon.tsx';
+import { onDemand } from './on-demand.tsx';
 
-const loadWindow = () => import('./popover-window.tsx').then((file) => ({ default: file.PopoverWindow }));
-const PopoverWindow = lazy(loadWindow);
+const { Component: PopoverWindow, load } = onDemand(() =>
+  import('./popover-window.tsx').then((file) => file.PopoverWindow),
+);
 
 type Props = {
   /** The text of its button; with `label`, that is its name instead. */
@@ -23,7 +25,7 @@ export function Popover({ button, label, title, children, ...style }: Props) {
   const opener = useRef<HTMLButtonElement>(null);
   const close = (): void => setOpen(false);
   // Not needed to show the page, and there before somebody presses the button.
-  useEffect(() => void loadWindow(), []);
+  useEffect(() => void load().catch(() => {}), []);
   return (
     <>
       <Button
@@ -37,11 +39,9 @@ export function Popover({ button, label, title, children, ...style }: Props) {
         {button}
       </Button>
       {isOpen && (
-        <Suspense>
-          <PopoverWindow title={title} opener={opener} onClose={close}>
-            {children(close)}
-          </PopoverWindow>
-        </Suspense>
+        <PopoverWindow title={title} opener={opener} onClose={close}>
+          {children(close)}
+        </PopoverWindow>
       )}
     </>
   );

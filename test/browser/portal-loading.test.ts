@@ -64,4 +64,17 @@ describe('the first sight of the portal', () => {
     expect(problems).toEqual([]);
     await close();
   });
+
+  test('a window whose file cannot be loaded shows that, with a way to reload the page', async () => {
+    const { page, close } = await portal.open('/test/transactions', { role: 'owner', expected: /ERR_FAILED|fetch/ });
+    await page.route('**/new-payment-*.js', (route) => route.abort());
+    await page.click('button:text-is("New payment")');
+    await page.waitForSelector('main >> text=This page has a fault.');
+    await page.unroute('**/new-payment-*.js');
+    await page.click('main button:text-is("Reload")');
+    await page.locator('tbody tr').first().waitFor();
+    await page.click('button:text-is("New payment")');
+    await page.getByRole('dialog', { name: 'New payment' }).waitFor();
+    await close();
+  });
 });

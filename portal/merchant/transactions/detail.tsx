@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 
 import { Note } from '../../ui/badge.tsx';
 import { Button, buttonStyle } from '../../ui/button.tsx';
@@ -10,6 +10,7 @@ import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { birr } from '../../ui/format.ts';
+import { onDemand } from '../../ui/on-demand.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -22,7 +23,7 @@ import { RefundButton, Refunds } from './refunds.tsx';
 import { text as list } from './text.ts';
 
 // With its library of QR codes.
-const PaymentPageLink = lazy(() => import('./new-payment.tsx').then((file) => ({ default: file.PaymentPageLink })));
+const { Component: PaymentPageLink } = onDemand(() => import('./new-payment.tsx').then((file) => file.PaymentPageLink));
 
 const useTransaction = (transactionId: string) =>
   useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } });
@@ -90,9 +91,7 @@ function Detail({ transaction, children }: { transaction: TransactionWithTimelin
         <CurlButton transactionId={transaction.transactionId} />
       </div>
       {transaction.status === 'PENDING' && may('checkout:write') && (
-        <Suspense>
-          <PaymentPageLink sessionId={transaction.sessionId} />
-        </Suspense>
+        <PaymentPageLink sessionId={transaction.sessionId} />
       )}
       <PayerDecision transaction={transaction} />
       <PaymentFacts transaction={transaction} />

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { Check } from '../../ui/field.tsx';
@@ -6,6 +6,7 @@ import { useFilters, type FilterState } from '../../ui/filter-bar.tsx';
 import { birr } from '../../ui/format.ts';
 import { Totals } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
+import { onDemand } from '../../ui/on-demand.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { stringifySearch } from '../../ui/search-params.ts';
@@ -86,7 +87,7 @@ function Sums({ filter, total, columns }: SumsProps) {
   return <Totals columns={columns} sums={rows} />;
 }
 
-const NewPayment = lazy(() => import('./new-payment.tsx').then((file) => ({ default: file.NewPayment })));
+const { Component: NewPayment } = onDemand(() => import('./new-payment.tsx').then((file) => file.NewPayment));
 
 function NewPaymentButton() {
   const { may, whyNot } = useMember();
@@ -97,11 +98,7 @@ function NewPaymentButton() {
       <Button kind="primary" icon="plus" whyNot={whyNot('checkout:write')} onClick={() => setOpen(true)}>
         {text.newPayment}
       </Button>
-      {isOpen && (
-        <Suspense>
-          <NewPayment onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <NewPayment onClose={() => setOpen(false)} />}
     </>
   );
 }
