@@ -128,12 +128,14 @@ export function Shell() {
   );
 }
 
-/** Why live shows nothing of this screen yet, and the step that opens it; undefined: it is open. */
+/** Why a screen shows nothing: the person's role, or what live needs, with the step that opens it. undefined: it is open. */
 function useClosed(): ReactNode {
-  const { merchant, twoFactor } = useMember();
+  const { merchant, twoFactor, whyNot } = useMember();
   const { pathname } = useLocation();
   const entry = GROUPS.flatMap(({ entries }) => entries).find(({ to }) => `${pathname}/`.startsWith(`${to}/`));
   const needs = entry?.liveNeeds;
+  const ofRole = entry?.permission && whyNot(entry.permission);
+  if (entry && ofRole) return <Closed title={entry.label} why={kit.notPermitted} help={ofRole} />;
   if (!isLive || !entry || ACCOUNT.entries.includes(entry) || needs === 'nothing') return undefined;
   if (!merchant.liveEnabled && needs !== 'twoFactor') {
     return (
@@ -154,7 +156,7 @@ function useClosed(): ReactNode {
   );
 }
 
-type ClosedProps = { title: string; why: string; help: string; children: ReactNode };
+type ClosedProps = { title: string; why: string; help: string; children?: ReactNode };
 
 const Closed = ({ title, why, help, children }: ClosedProps) => (
   <Page title={title}>
