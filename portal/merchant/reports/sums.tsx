@@ -25,8 +25,12 @@ const REFUNDS = {
 } as const;
 const ALL = { ...AMOUNTS, ...REFUNDS };
 type AmountName = keyof typeof ALL;
-const namesOf = (groups: readonly Group[]): AmountName[] =>
-  Object.keys(groups.some((group) => REFUNDS.refunded(group) > 0) ? ALL : AMOUNTS) as AmountName[];
+/** The columns; of refunds and of fees returned with them only where there are any. */
+function namesOf(groups: readonly Group[]): AmountName[] {
+  const has = (name: AmountName): boolean => groups.some((group) => ALL[name](group) > 0);
+  const names = Object.keys(has('refunded') ? ALL : AMOUNTS) as AmountName[];
+  return names.filter((name) => name !== 'feeReturned' || has(name));
+}
 
 /** The sums of a period by status and channel: those of the rows that a file of it has. */
 export function Sums({ wanted: { kind, days, status, channel } }: { wanted: WantedReport }) {
