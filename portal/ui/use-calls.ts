@@ -16,6 +16,9 @@ const FRESH_MS = 5_000;
 const mayRetry = (count: number, error: unknown): boolean =>
   count < RETRIES_MAX && error instanceof CallFailure && error.isTransient && error.status !== 429;
 
+/** How often a screen is read again that no stream follows. */
+export const REFRESH_MS = 15_000;
+
 /** Where the signed-in person is in the cache. */
 export const ME = ['me'];
 

@@ -14,12 +14,11 @@ import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SaveButton } from '../../ui/save-button.tsx';
 import { Time } from '../../ui/time.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { headers } from '../headers.ts';
 import { useMember } from '../member.ts';
 import { useRead, type AuditedChange } from '../routes.ts';
 import { ACTIONS, text } from './text.ts';
-
-const REFRESH_MS = 15_000;
 
 const FILTERS: readonly Filter[] = [
   { kind: 'search', name: 'resourceId', label: text.searchLabel, other: { name: 'requestId', pattern: /^req_/ } },

@@ -13,11 +13,11 @@ import { stringifySearch, type Search } from '../../ui/search-params.ts';
 import { useSteadySums } from '../../ui/steady-list.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { useRead, type MovementRow } from '../routes.ts';
 import { ENTRIES_OF, KINDS, text } from './text.ts';
 
-const REFRESH_MS = 15_000;
 const LINK = 'text-brand hover:underline';
 const ACCOUNTS = ['available', 'reserved', 'fees', 'settled'] as const;
 /** The balance, and the entries that its numbers are the sums of. */

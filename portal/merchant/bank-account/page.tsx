@@ -15,11 +15,10 @@ import { Page } from '../../ui/page.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { useChange, useRead, type BankAccount } from '../routes.ts';
 import { text } from './text.ts';
-
-const REFRESH_MS = 30_000;
 
 const isNotLinked = (error: unknown): boolean => error instanceof CallFailure && error.code === 'NOT_FOUND';
 

@@ -10,11 +10,10 @@ import { Switch } from '../../ui/field.tsx';
 import { formatInstant } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { useChange, useRead, type Channel } from '../routes.ts';
 import { text } from './text.ts';
-
-const REFRESH_MS = 20_000;
 
 /** The payment channels with their toggles. */
 export function Channels() {

@@ -12,6 +12,7 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { ResendProgress } from '../resend-progress.tsx';
 import { useRead, type EventRow } from '../routes.ts';
 import { EventDrawer } from './detail.tsx';
@@ -19,8 +20,6 @@ import { ResendMany } from './resend-many.tsx';
 import { text } from './text.ts';
 
 /** Changes are shown at once, but for later retries. */
-const REFRESH_MS = 15_000;
-
 const FILTERS: readonly Filter[] = [
   {
     kind: 'search',

@@ -9,13 +9,12 @@ import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { useRead, type Key } from '../routes.ts';
 import { text as shell } from '../text.ts';
 import { NewKeyDialog, RevokeDialog, RotateDialog, SecretOnce } from './dialogs.tsx';
 import { text } from './text.ts';
-
-const REFRESH_MS = 15_000;
 
 const isLive = environment === 'live';
 

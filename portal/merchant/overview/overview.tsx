@@ -9,6 +9,7 @@ import { birr, formatCount, formatDays, formatShare } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { providerFailure } from '../../ui/transaction-state.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { WrongDays, wrongDaysOf } from '../../ui/wrong-days.tsx';
 import { daysOf, RANGE_FILTER } from '../day-ranges.ts';
 import { useMember } from '../member.ts';
@@ -17,7 +18,6 @@ import { Bars } from './bars.tsx';
 import { text } from './text.ts';
 import { Endpoints, Waiting } from './waiting.tsx';
 
-const REFRESH_MS = 20_000;
 const FILTERS = [RANGE_FILTER];
 
 /** How the shop is doing: what is paid, what fails and why, and what waits. */

@@ -6,12 +6,12 @@ import { lastDays } from '../../ui/days.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { useRead, type Subscription } from '../routes.ts';
 import { text as webhooks } from '../webhooks/text.ts';
 import { text } from './text.ts';
 
-const REFRESH_MS = 15_000;
 const DAYS = 90;
 const LINK = 'text-brand hover:underline';
 

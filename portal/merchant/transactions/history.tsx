@@ -12,13 +12,12 @@ import { birr } from '../../ui/format.ts';
 import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { factText, KINDS } from '../../ui/transaction-state.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
 import { AMOUNTS, text } from './detail-text.ts';
 
 /** Changes are shown at once, but for later retries of webhooks. */
-const REFRESH_MS = 15_000;
-
 /** One timeline of the session, the provider, the balance, events and webhook attempts; and the events with a resend. */
 export function History({ transaction }: { transaction: TransactionWithTimeline }) {
   const { may } = useMember();

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { useMember } from '../member.ts';
 import { useRead } from '../routes.ts';
 import { SecretOnce } from './dialogs.tsx';
@@ -11,8 +12,6 @@ import { SubscriptionForm } from './form.tsx';
 import { Receiver } from './receiver.tsx';
 import { SubscriptionCard } from './subscription.tsx';
 import { text } from './text.ts';
-
-const REFRESH_MS = 15_000;
 
 /** The webhook subscriptions of the merchant: at most 16, so all on one screen. */
 export function Webhooks() {
