@@ -126,13 +126,39 @@ type BarProps = {
   children?: ReactNode;
 };
 
+/** More than these would fill a telephone before the first row: there the rest is behind a button, unless it is set. */
+const IN_SIGHT_MAX = 7;
+const IN_SIGHT_OF_MANY = 3;
+
 /** Every filter of a list, each with its value in sight. */
 export function FilterBar({ state, values, children }: BarProps) {
+  const [areAllShown, setAllShown] = useState(false);
+  const { filters, chosen } = state;
+  const isSet = (filter: Filter): boolean => namesOf(filter).some((name) => chosen[name] !== undefined);
+  const areMany = filters.length > IN_SIGHT_MAX;
+  const isHidden = (filter: Filter, index: number): boolean =>
+    areMany && !areAllShown && index >= IN_SIGHT_OF_MANY && !isSet(filter);
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
-      {state.filters.map((filter) => (
-        <OneFilter key={filter.kind + namesOf(filter)[0]} filter={filter} state={state} values={values} />
+      {filters.map((filter, index) => (
+        <div
+          key={filter.kind + namesOf(filter)[0]}
+          className={`contents ${isHidden(filter, index) ? 'max-sm:hidden' : ''}`}
+        >
+          <OneFilter filter={filter} state={state} values={values} />
+        </div>
       ))}
+      {areMany && (
+        <Button
+          kind="plain"
+          icon={areAllShown ? 'up' : 'down'}
+          className="sm:hidden"
+          aria-expanded={areAllShown}
+          onClick={() => setAllShown(!areAllShown)}
+        >
+          {text.moreFilters}
+        </Button>
+      )}
       {state.isFiltered && (
         <Button kind="plain" icon="close" onClick={() => state.reset({})}>
           {text.clearFilters}

@@ -60,6 +60,7 @@ export const text = catalogue({
   pastLastPage: ['There are fewer pages than that.', 'ገጾቹ ከዚያ ያነሱ ናቸው።'],
   toLastPage: ['Show the last page', 'የመጨረሻውን ገጽ ያሳዩ'],
   noneMatches: ['Nothing matches these filters.', 'ከእነዚህ ማጣሪያዎች ጋር የሚስማማ ነገር የለም።'],
+  moreFilters: ['More filters', 'ተጨማሪ ማጣሪያዎች'],
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],

@@ -45,6 +45,21 @@ describe('every screen of the portal', () => {
     240_000,
   );
 
+  test('on a telephone the filters of a long list leave room for its rows, and those that are set are in sight', async () => {
+    const { page, problems, close } = await portal.open('/test/transactions?type=API');
+    await page.locator('tbody tr').first().waitFor();
+    const filter = (name: string) => page.locator('main .card').getByRole('button', { name });
+    expect([await filter('Type').isVisible(), await filter('Channel').isVisible()]).toEqual([true, false]);
+    await filter('More filters').press('Enter');
+    await filter('Channel').click();
+    await page.getByLabel('telebirr').click();
+    await page.keyboard.press('Escape');
+    await filter('More filters').click();
+    expect([await filter('Channel').isVisible(), await filter('Amount').isVisible()]).toEqual([true, false]);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('names its environment in the title and the frame, and never mixes them', async () => {
     const { page, close } = await portal.open('/test/transactions', { expected: /403|401/ });
     expect(await page.title()).toBe('Transaction · TEST · Abyssinia Coffee');
