@@ -39,6 +39,10 @@ export function Dialog({ title, onClose, children }: Props) {
     dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus({ preventScroll: true });
     return () => focusAgain(opener, place);
   }, []);
+  useEffect(() => {
+    // What had the focus is gone, such as the button of a form in whose place its result is.
+    if (document.activeElement === document.body) focusHeading(dialog.current);
+  });
   return (
     <dialog
       ref={dialog}

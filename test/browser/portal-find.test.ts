@@ -19,6 +19,7 @@ describe('finding and ordering', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/test/withdrawals');
     await page.waitForSelector('dialog', { state: 'detached' });
+    await page.waitForSelector('h1:focus:text-is("Withdrawals")');
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('order-1');
@@ -30,7 +31,7 @@ describe('finding and ordering', () => {
       await page.getAttribute('dialog [aria-selected=true]', 'id'),
     );
     await page.keyboard.press('Enter');
-    await page.waitForSelector(`h1:has-text("Transaction ${chosen.split('\n')[0]}")`);
+    await page.waitForSelector(`h1:focus:has-text("Transaction ${chosen.split('\n')[0]}")`);
 
     const event = await first<{ id: string; resourceId: string }>(
       portal.db,

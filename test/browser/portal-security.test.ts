@@ -189,6 +189,7 @@ describe('a person’s own account', () => {
     expect(await order.inputValue()).toBe('TYPED-1');
     await page.click('dialog button:text-is("Create")');
     await page.getByRole('dialog', { name: 'TYPED-1' }).waitFor();
+    await page.waitForSelector('dialog h2:focus:text-is("TYPED-1")');
     await page.keyboard.press('Escape');
 
     await page.click('button:text-is("New payment")');
