@@ -48,7 +48,7 @@ export function Dialog({ title, onClose, children }: Props) {
       ref={dialog}
       aria-labelledby={titleId}
       onClose={(event) => isOwn(event) && onClose()}
-      className="m-auto max-h-[92dvh] w-[min(34rem,calc(100vw-1rem))] scroll-pb-20 overflow-auto rounded-xl border border-line bg-surface shadow-raised"
+      className="m-auto max-h-[92dvh] w-[min(34rem,calc(100vw-1rem))] scroll-pb-20 overflow-auto text-start whitespace-normal rounded-xl border border-line bg-surface shadow-raised"
     >
       <Head id={titleId} title={title} onClose={() => dialog.current?.close()} />
       <div className="flex flex-col gap-4 p-4">{children}</div>

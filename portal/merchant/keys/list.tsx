@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { text as frame } from '../../ui/frame-text.ts';
@@ -27,26 +27,21 @@ function useWhyNot(): string | undefined {
   return twoFactor.enabled ? undefined : kit.twoFactorFirst;
 }
 
-type OpenDialog = { name: 'rotate' | 'revoke'; key: Key };
-
 /** The API keys of this environment. */
 export function Keys() {
   const { whyNot: whyNotOf, merchant, twoFactor } = useMember();
   const whyNot = useWhyNot();
   const keys = useRead('GET /api/portal/keys', {}, { everyMs: REFRESH_MS });
-  const [isCreating, setCreating] = useState(false);
-  const [open, setOpen] = useState<OpenDialog | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const create = (
-    <Button kind="primary" icon="plus" whyNot={whyNot} onClick={() => setCreating(true)}>
-      {text.newKey}
-    </Button>
+    <DialogButton kind="primary" icon="plus" label={text.newKey} whyNot={whyNot}>
+      {(close) => <NewKeyDialog onClose={close} onSecret={setSecret} />}
+    </DialogButton>
   );
-  const close = (): void => setOpen(null);
   const actions: Column<Key> = {
     header: text.actions,
     narrow: 'second',
-    cell: (key) => isUsable(key) && <KeyActions apiKey={key} onOpen={setOpen} />,
+    cell: (key) => isUsable(key) && <KeyActions apiKey={key} onSecret={setSecret} />,
   };
   const columns = whyNot === undefined ? [...COLUMNS, actions] : COLUMNS;
   return (
@@ -70,9 +65,6 @@ export function Keys() {
           }
         </Loaded>
       </div>
-      {isCreating && <NewKeyDialog onClose={() => setCreating(false)} onSecret={setSecret} />}
-      {open?.name === 'rotate' && <RotateDialog apiKey={open.key} onClose={close} onSecret={setSecret} />}
-      {open?.name === 'revoke' && <RevokeDialog apiKey={open.key} onClose={close} />}
       {secret !== null && <SecretOnce secret={secret} onClose={() => setSecret(null)} />}
     </Page>
   );
@@ -119,16 +111,16 @@ function State({ apiKey }: { apiKey: Key }) {
   );
 }
 
-function KeyActions({ apiKey, onOpen }: { apiKey: Key; onOpen: (open: OpenDialog) => void }) {
+function KeyActions({ apiKey, onSecret }: { apiKey: Key; onSecret: (secret: string) => void }) {
   const name = apiKey.name === '' ? apiKey.key : apiKey.name;
   return (
     <span className="inline-flex gap-2">
-      <Button aria-label={text.rotateLabel(name)} onClick={() => onOpen({ name: 'rotate', key: apiKey })}>
-        {text.rotate}
-      </Button>
-      <Button aria-label={text.revokeLabel(name)} onClick={() => onOpen({ name: 'revoke', key: apiKey })}>
-        {text.revoke}
-      </Button>
+      <DialogButton label={text.rotate} aria-label={text.rotateLabel(name)}>
+        {(close) => <RotateDialog apiKey={apiKey} onClose={close} onSecret={onSecret} />}
+      </DialogButton>
+      <DialogButton label={text.revoke} aria-label={text.revokeLabel(name)}>
+        {(close) => <RevokeDialog apiKey={apiKey} onClose={close} />}
+      </DialogButton>
     </span>
   );
 }

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { Badge, Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Panel } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { text as frame } from '../../ui/frame-text.ts';
@@ -21,18 +21,17 @@ import { text } from './text.ts';
 export function Team() {
   const { whyNot, twoFactor } = useMember();
   const team = useRead('GET /api/portal/team', {});
-  const [isInviting, setInviting] = useState(false);
   const ofRole = whyNot('team:write');
   const canChange = ofRole === undefined && twoFactor.enabled;
   const invite = (
-    <Button
+    <DialogButton
       kind="primary"
       icon="plus"
+      label={text.invite}
       whyNot={ofRole ?? (canChange ? undefined : kit.twoFactorFirst)}
-      onClick={() => setInviting(true)}
     >
-      {text.invite}
-    </Button>
+      {(close) => <InviteDialog onClose={close} />}
+    </DialogButton>
   );
   return (
     <Page title={text.title} actions={invite}>
@@ -55,18 +54,14 @@ export function Team() {
           </div>
         )}
       </Loaded>
-      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
     </Page>
   );
 }
 
 const RoleName = ({ role }: Pick<TeamMember, 'role'>) => <span className="whitespace-nowrap">{ROLES[role]}</span>;
 
-type OpenDialog = { name: 'change' | 'remove'; member: TeamMember };
-
 function Members({ members, canChange }: { members: readonly TeamMember[]; canChange: boolean }) {
   const { user, may } = useMember();
-  const [open, setOpen] = useState<OpenDialog | null>(null);
   const owners = members.filter(({ role }) => role === 'owner').length;
   const whyNotOf = ({ role }: TeamMember): string | undefined => {
     if (role !== 'owner') return undefined;
@@ -97,9 +92,8 @@ function Members({ members, canChange }: { members: readonly TeamMember[]; canCh
   ];
   const actions: Column<TeamMember> = {
     header: text.actions,
-    cell: (member) => <MemberActions member={member} whyNot={whyNotOf(member)} onOpen={setOpen} />,
+    cell: (member) => <MemberActions member={member} whyNot={whyNotOf(member)} />,
   };
-  const close = (): void => setOpen(null);
   return (
     <Panel title={text.members}>
       <List
@@ -108,24 +102,20 @@ function Members({ members, canChange }: { members: readonly TeamMember[]; canCh
         rows={members}
         idOf={({ userId }) => userId}
       />
-      {open?.name === 'change' && <ChangeDialog member={open.member} onClose={close} />}
-      {open?.name === 'remove' && <RemoveDialog member={open.member} onClose={close} />}
     </Panel>
   );
 }
 
-type ActionsProps = { member: TeamMember; whyNot: string | undefined; onOpen: (open: OpenDialog) => void };
-
-function MemberActions({ member, whyNot, onOpen }: ActionsProps) {
+function MemberActions({ member, whyNot }: { member: TeamMember; whyNot: string | undefined }) {
   if (whyNot !== undefined) return <span className="text-xs text-quiet">{whyNot}</span>;
   return (
     <span className="inline-flex flex-wrap gap-2">
-      <Button aria-label={text.changeLabel(member.name)} onClick={() => onOpen({ name: 'change', member })}>
-        {text.change}
-      </Button>
-      <Button aria-label={text.removeLabel(member.name)} onClick={() => onOpen({ name: 'remove', member })}>
-        {text.remove}
-      </Button>
+      <DialogButton label={text.change} aria-label={text.changeLabel(member.name)}>
+        {(close) => <ChangeDialog member={member} onClose={close} />}
+      </DialogButton>
+      <DialogButton label={text.remove} aria-label={text.removeLabel(member.name)}>
+        {(close) => <RemoveDialog member={member} onClose={close} />}
+      </DialogButton>
     </span>
   );
 }

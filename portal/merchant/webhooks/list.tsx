@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -17,12 +17,11 @@ import { text } from './text.ts';
 export function Webhooks() {
   const { whyNot } = useMember();
   const subscriptions = useRead('GET /api/checkout/webhooks/subscriptions', {}, { everyMs: REFRESH_MS });
-  const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const create = (
-    <Button kind="primary" icon="plus" whyNot={whyNot('webhooks:write')} onClick={() => setCreating(true)}>
-      {text.newSubscription}
-    </Button>
+    <DialogButton kind="primary" icon="plus" label={text.newSubscription} whyNot={whyNot('webhooks:write')}>
+      {(close) => <SubscriptionForm onClose={close} onSecret={setSecret} />}
+    </DialogButton>
   );
   return (
     <Page title={text.title} actions={create}>
@@ -49,7 +48,6 @@ export function Webhooks() {
         </Loaded>
         {environment === 'sandbox' && subscriptions.data && <Receiver subscriptions={subscriptions.data.data} />}
       </div>
-      {isCreating && <SubscriptionForm onClose={() => setCreating(false)} onSecret={setSecret} />}
       {secret !== null && <SecretOnce secret={secret} onClose={() => setSecret(null)} />}
     </Page>
   );

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { amharicOf } from '../../ui/api-meanings.ts';
 import { ApiText } from '../../ui/api-text.tsx';
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
-import { Button, buttonStyle } from '../../ui/button.tsx';
+import { buttonStyle } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { formatShare } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
@@ -19,14 +19,11 @@ import { TestEvent } from './test-event.tsx';
 import { text } from './text.ts';
 
 type Props = { subscription: Subscription; onSecret: (secret: string) => void };
-type DialogName = 'edit' | 'rotate' | 'delete';
 
 /** One subscription: its state, what it gets, and what can be done with it. */
 export function SubscriptionCard({ subscription, onSecret }: Props) {
   const { may } = useMember();
-  const [open, setOpen] = useState<DialogName | null>(null);
   const { url, subscriptionId, description, eventTypes, sandboxReceiver } = subscription;
-  const close = (): void => setOpen(null);
   return (
     <li className="card flex flex-col gap-3 p-4">
       <header className="flex flex-wrap items-start justify-between gap-2">
@@ -54,16 +51,19 @@ export function SubscriptionCard({ subscription, onSecret }: Props) {
         </Link>
         {may('webhooks:write') && (
           <>
-            <Button onClick={() => setOpen('edit')}>{text.edit}</Button>
-            <Button onClick={() => setOpen('rotate')}>{text.rotate}</Button>
-            <Button onClick={() => setOpen('delete')}>{text.remove}</Button>
+            <DialogButton label={text.edit}>
+              {(close) => <SubscriptionForm subscription={subscription} onClose={close} onSecret={onSecret} />}
+            </DialogButton>
+            <DialogButton label={text.rotate}>
+              {(close) => <RotateDialog subscription={subscription} onClose={close} onSecret={onSecret} />}
+            </DialogButton>
+            <DialogButton label={text.remove}>
+              {(close) => <DeleteDialog subscription={subscription} onClose={close} />}
+            </DialogButton>
           </>
         )}
       </div>
       {may('webhooks:write') && <TestEvent subscription={subscription} />}
-      {open === 'edit' && <SubscriptionForm subscription={subscription} onClose={close} onSecret={onSecret} />}
-      {open === 'rotate' && <RotateDialog subscription={subscription} onClose={close} onSecret={onSecret} />}
-      {open === 'delete' && <DeleteDialog subscription={subscription} onClose={close} />}
     </li>
   );
 }
