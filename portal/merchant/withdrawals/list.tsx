@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { buttonStyle } from '../../ui/button.tsx';
 import { CHANNEL_VALUES, channelName } from '../../ui/channel-text.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
-import { Section } from '../../ui/facts.tsx';
+import { Fold } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { birr, formatBirr } from '../../ui/format.ts';
@@ -87,8 +87,8 @@ function Limits() {
     })),
   ];
   return (
-    <div className="card mb-4 flex flex-col p-3">
-      <Section title={text.limits}>
+    <div className="card mb-4 px-3 pb-2 *:border-t-0">
+      <Fold title={text.limits}>
         <p className="text-quiet">{text.limitsHelp}</p>
         <Loaded query={limits} skeletonRows={3}>
           {({ data }) => (
@@ -100,7 +100,7 @@ function Limits() {
             />
           )}
         </Loaded>
-      </Section>
+      </Fold>
     </div>
   );
 }
