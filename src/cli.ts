@@ -102,10 +102,18 @@ command('status', 'Show whether it runs here and how to reach it')
 command('reset', 'Wipe what "start" has stored on this machine').action(async () =>
   exitWith((await import('./local/commands.ts')).reset(project)),
 );
-command('demo', 'The demo data')
+const demo = command('demo', 'The demo data');
+demo
   .command('seed')
   .description('Create the demo data in the database of DATABASE_URL')
   .action(async () => reachable((await import('./local/commands.ts')).seed(project, terminal.write)));
+demo
+  .command('code [email]')
+  .description('Print a code that the console asks a demo operator for')
+  .action(async (email?: string) => {
+    const { nextCode } = await import('./demo/seed/authenticator.ts');
+    await withDatabase(async ({ db, config }) => terminal.write(`${await nextCode(db, config, email)}\n`));
+  });
 
 program.commandsGroup('On a server:');
 command('api', 'Serve the API and the checkout page until a signal').action(async () =>

@@ -87,11 +87,8 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
     ...signIn(info, DEMO_PEOPLE),
     ['Console', info.consoleUrl],
     ...signIn(info, DEMO_OPERATORS),
-    [
-      'Password',
-      info.portalPassword &&
-        `${info.portalPassword}  (of each of them; the console also asks for an authenticator app)`,
-    ],
+    ['Password', info.portalPassword && `${info.portalPassword}  (of each of them)`],
+    ['Console code', info.portalPassword && 'npm run -s cli -- demo code  (in place of an authenticator app)'],
     ['Docs', info.docsUrl],
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],

@@ -9,6 +9,8 @@ import { Client, Connection } from '@temporalio/client';
 import { addisDay } from '../../src/lib/dates.ts';
 import { processStartTime } from '../../src/local/child-process.ts';
 import type { Status } from '../../src/local/commands.ts';
+import { tokenOf } from '../portal/console.ts';
+import { openBrowser } from '../portal/portal.ts';
 import {
   removeInstallation,
   createInstallation,
@@ -88,6 +90,23 @@ describe('npm start', () => {
     await expect(command.ended).resolves.toBe(0);
     expect(command.output()).toMatch(/^createdAt \(EAT\) +merchantId .*\n.* New Shop\n/);
   });
+
+  test('prints codes of a demo operator, each of which is accepted by the console once', async () => {
+    const code = async (...email: string[]): Promise<string> => {
+      const command = installation.run('demo', 'code', ...email);
+      await command.ended;
+      return command.output().trim();
+    };
+    const browser = openBrowser(info.consoleUrl ?? '');
+    const enter = async (one: string): Promise<number> => {
+      const page = await browser.signIn('operator@demo.invalid', info.portalPassword ?? '');
+      return (await browser.post('/two-factor', { token: tokenOf(page), code: one, next: '/' })).status;
+    };
+    const first = await code();
+    await expect(enter(first)).resolves.toBe(303);
+    await expect(enter(first)).resolves.toBe(401);
+    await expect(enter(await code('operator@demo.invalid'))).resolves.toBe(303);
+  }, 60_000);
 
   test('exposes the metrics of the API, the worker and Temporal', async () => {
     const { metricsUrl } = info;

@@ -35,6 +35,7 @@ import {
   rotateSecret,
 } from '../../webhooks/subscriptions/operations.ts';
 import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
+import { ensureAuthenticators } from './authenticator.ts';
 import { ABYSSINIA, DEMO_KEY_ID, DEMO_OPERATORS, DEMO_PEOPLE, type DemoMerchant, NEW_SHOP } from './demo.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
@@ -166,13 +167,15 @@ export async function recallCredentials(
       const created = await createOperatorKey({ trx, pepper, clock: systemClock }, { operatorId, name: KEY_NAME });
       return created.secret;
     });
+  const portalPassword = await recallPeople(db, previous.portalPassword);
+  await ensureAuthenticators(db, config.keyRing);
   return {
     merchantId: scope.merchantId,
     sandboxKey: await recallKey(previous.sandboxKey, (trx) => createSandboxKey(trx, pepper)),
     webhookSecret: await runInTransaction((tx) => recallWebhookSecret(tx, { config, previous, webhookUrl })),
     operatorKey: await recallOperatorKey(previous.operatorKey, FIRST_OPERATOR.id),
     secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, SECOND_OPERATOR.id),
-    portalPassword: await recallPeople(db, previous.portalPassword),
+    portalPassword,
   };
 }
 
