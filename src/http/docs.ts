@@ -9,7 +9,7 @@ import { marked } from 'marked';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
 import { ISSUE_CODES } from '../lib/issues.ts';
-import { createOpenApiDocument, readExamples, type DocsOptions, type Examples } from './openapi.ts';
+import { createOpenApiDocument, openApiPath, readExamples, type DocsOptions, type Examples } from './openapi.ts';
 import type { Route } from './route.ts';
 
 /** Same origin only; Swagger UI's stylesheet holds its icons as data URLs. */
@@ -22,7 +22,7 @@ const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
 
 // validatorUrl: null keeps Swagger UI from calling its public validator.
-const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null,
+const START = `SwaggerUIBundle({ url: location.pathname + '.json', dom_id: '#docs', deepLinking: true, validatorUrl: null,
   docExpansion: 'list', presets: [SwaggerUIBundle.presets.apis] });
 `;
 
@@ -39,31 +39,42 @@ main th, main td { padding: 0.35rem 0.6rem; border: 1px solid #8884; text-align:
 /** The sources of the docs beside the routes; `docsFolder` has the examples, and the guides in Markdown. */
 export type DocsParts = Omit<DocsOptions, 'examples'> & { docsFolder: string };
 
-/** `/openapi.json`, `/docs` (Swagger UI, served from here), `/docs/errors`, and the guides as pages and as Markdown. */
+/**
+ * `/openapi.json`; `/docs`, the list of guides and operations; for each group of operations a page of Swagger UI, served from
+ * here, which reads that part of the document only: the whole takes it seconds; `/docs/errors`; the guides as pages and as
+ * Markdown.
+ */
 export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
   const guides = readGuides(join(parts.docsFolder, 'guides'));
   const examples = readExamples(parts.docsFolder);
-  let document: { plain: string; zipped: Buffer } | undefined;
   const router = new Router({ sensitive: true });
-  router.get('/openapi.json', (ctx) => {
-    document ??= readDocument(routes, { ...parts, examples });
-    ctx.vary('Accept-Encoding');
-    const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
-    if (isZipped) ctx.set('Content-Encoding', 'gzip');
-    send(ctx, 'application/json', isZipped ? document.zipped : document.plain);
-  });
+  const serveDocument = (path: string, described: readonly Route[]): void => {
+    let document: { plain: string; zipped: Buffer } | undefined;
+    router.get(path, (ctx) => {
+      document ??= readDocument(described, { ...parts, examples });
+      ctx.vary('Accept-Encoding');
+      const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+      if (isZipped) ctx.set('Content-Encoding', 'gzip');
+      send(ctx, 'application/json', isZipped ? document.zipped : document.plain);
+    });
+  };
+  const names = [...new Set(routes.map(groupOf))];
+  const groups = new Map(names.map((name) => [name, routes.filter((route) => groupOf(route) === name)]));
+  serveDocument('/openapi.json', routes);
+  for (const [name, described] of groups) serveDocument(`${referencePath(name)}.json`, described);
   router.get('/', (ctx) => ctx.redirect('/docs'));
   const files: [path: string, type: string, content: string][] = [
-    ['', 'html', swaggerPage(guides)],
-    ['/start.js', 'js', START],
-    ['/guide.css', 'css', GUIDE_STYLE],
-    ['/errors', 'html', textPage('Errors', errorList(examples))],
+    ['/docs', 'html', textPage('Documentation', contents(guides, groups))],
+    ['/docs/start.js', 'js', START],
+    ['/docs/guide.css', 'css', GUIDE_STYLE],
+    ['/docs/errors', 'html', textPage('Errors', errorList(examples))],
+    ...names.map((name) => [referencePath(name), 'html', referencePage(name)] as [string, string, string]),
   ];
   for (const { name, title, markdown } of guides) {
-    files.push([`/guides/${name}`, 'html', textPage(title, marked.parse(markdown, { async: false }))]);
-    files.push([`/guides/${name}.md`, 'text/markdown; charset=utf-8', markdown]);
+    files.push([`/docs/guides/${name}`, 'html', textPage(title, marked.parse(markdown, { async: false }))]);
+    files.push([`/docs/guides/${name}.md`, 'text/markdown; charset=utf-8', markdown]);
   }
-  for (const [path, type, content] of files) router.get(`/docs${path}`, (ctx) => send(ctx, type, content));
+  for (const [path, type, content] of files) router.get(path, (ctx) => send(ctx, type, content));
   for (const [file, type] of Object.entries(ASSETS)) {
     router.get(`/docs/${file}`, async (ctx) => {
       ctx.set('Cache-Control', 'public, max-age=86400');
@@ -95,24 +106,55 @@ function readGuides(folder: string): Guide[] {
   });
 }
 
-function swaggerPage(guides: readonly Guide[]): string {
-  return `${htmlHead('Meskot API')}
+/** The page of an operation: its tag; operators', which are half of all, are divided by their paths. */
+function groupOf({ tag, path }: Route): string {
+  const [, resource] = /^\/api\/ops\/([\w-]+)/.exec(path) ?? [];
+  return resource === undefined ? tag : `${tag}: ${resource}`;
+}
+
+const referencePath = (group: string): string => `/docs/api/${group.toLowerCase().replaceAll(/\W+/g, '-')}`;
+
+/** The first page. */
+function contents(guides: readonly Guide[], groups: ReadonlyMap<string, readonly Route[]>): string {
+  const operation = (route: Route): string => {
+    const { tag, operationId, method, path, summary } = route;
+    const address = `${referencePath(groupOf(route))}#/${encodeURIComponent(tag)}/${operationId}`;
+    return `<li><a href="${address}"><code>${method} ${openApiPath(path)}</code></a> ${summary}</li>`;
+  };
+  const reference = [...groups].map(
+    ([name, described]) => `<h3><a href="${referencePath(name)}">${name}</a></h3>
+<ul>
+${described.map(operation).join('\n')}
+</ul>`,
+  );
+  return `<h1>Meskot</h1>
+<h2>Guides</h2>
+<ul>
+${guides.map(({ name, title }) => `<li><a href="/docs/guides/${name}">${title}</a></li>`).join('\n')}
+</ul>
+<h2>The API</h2>
+<p>Each request below has its parameters, responses and examples, and can be tried.
+<a href="/docs/errors">What each error code means</a>.
+<a href="/openapi.json">The whole description as OpenAPI</a>.</p>
+${reference.join('\n')}`;
+}
+
+function referencePage(group: string): string {
+  return `${htmlHead(`${group} – Meskot API`)}
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<nav>
-${guides.map(({ name, title }) => `<a href="/docs/guides/${name}">${title}</a>`).join('\n')}
-<a href="/docs/errors">Errors</a>
-<a href="/openapi.json">openapi.json</a>
-</nav>
+${HOME_LINK}
 <div id="docs"></div>
-<noscript>The same as JSON: <a href="/openapi.json">/openapi.json</a></noscript>
+<noscript>The same as JSON: <a href="${referencePath(group)}.json">${referencePath(group)}.json</a></noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 `;
 }
 
+const HOME_LINK = '<nav><a href="/docs">Documentation</a></nav>';
+
 function textPage(title: string, main: string): string {
   return `${htmlHead(`${title} – Meskot`)}
-<nav><a href="/docs">All calls of the API</a></nav>
+${HOME_LINK}
 <main>
 ${main}
 </main>

@@ -45,9 +45,26 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('the docs page loads its parts from this server only, and they are served', async () => {
+  test('the docs page has no script, and a link to every operation on the page of its group', async () => {
     const http = await startTestServer(serverDeps());
     const page = await http.send('GET', '/docs');
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('<script');
+    const links = [...page.text.matchAll(/<a href="([^"#]+)#[/](\w+)[/](\w+)">/g)].map(([, ...link]) => link);
+    expect(links.length).toBe(7);
+    for (const [path = '', tag, operationId] of links) {
+      expect((await http.send('GET', path)).status).toBe(200);
+      const { body: document } = await http.send('GET', `${path}.json`);
+      const described = Object.values<object>(document.paths).flatMap((methods) => Object.values(methods));
+      expect(described).toContainEqual(expect.objectContaining({ tags: [tag], operationId }));
+      expect(described.length).toBeLessThan(links.length);
+    }
+    await http.close();
+  });
+
+  test('a page of operations loads its parts from this server only, and they are served', async () => {
+    const http = await startTestServer(serverDeps());
+    const page = await http.send('GET', '/docs/api/system');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
     const addresses = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
@@ -60,11 +77,11 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('the first links of the docs page are the guides, served as pages and as Markdown', async () => {
+  test('the docs page begins with the guides, served as pages and as Markdown', async () => {
     const http = await startTestServer(serverDeps());
     const address = '/docs/guides/verifying-webhooks';
     const links = (await http.send('GET', '/docs')).text.matchAll(/<a href="([^"]+)">([^<]+)</g);
-    expect([...links].slice(0, 2).map(([, ...link]) => link)).toEqual([
+    expect([...links].slice(1, 3).map(([, ...link]) => link)).toEqual([
       ['/docs/guides/refunds', 'Refunding a payment'],
       [address, 'Receiving and verifying webhooks'],
     ]);
