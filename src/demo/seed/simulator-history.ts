@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 
+import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { type Queryable, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
@@ -28,7 +29,7 @@ type Row = {
 
 /**
  * Gives a simulator that never ran the demo's payments, payouts and refunds. Otherwise its statements would lack them, and every
- * reconciliation of those days would find discrepancies.
+ * reconciliation of those days would find discrepancies; it finds one.
  */
 export async function writeSimulatorHistory(db: Queryable, stateFile: string): Promise<void> {
   if (existsSync(stateFile)) return;
@@ -52,7 +53,30 @@ export async function writeSimulatorHistory(db: Queryable, stateFile: string): P
      FROM refund r JOIN payment_attempt a ON a.id = r.attempt_id
      WHERE r.environment = 'sandbox' AND r.status = 'SUCCESS'`,
   );
-  openStateFile(stateFile).append(...found.map((row) => ({ order: orderOf(row) })));
+  openStateFile(stateFile).append(...[...found, unknownPayment()].map((row) => ({ order: orderOf(row) })));
+}
+
+export const UNKNOWN_PAYMENT_SANTIM = 1_280_00n;
+
+/** A payment of yesterday that only the provider has, so that the comparison of that day finds a discrepancy. */
+function unknownPayment(): Row {
+  const paidAt = new Date(startOfAddisDay(addisDay(new Date(Date.now() - DAY_MS))).getTime() + 10 * HOUR_MS);
+  return {
+    id: 'pat_01DEM0NLYATTHEPR0V1DER0000',
+    channel: 'AWASH',
+    phone: '251911000001',
+    amountSantim: UNKNOWN_PAYMENT_SANTIM,
+    currency: 'ETB',
+    providerReference: 'DEMO000000000',
+    createdAt: paidAt,
+    decidedAt: paidAt,
+    reversedAt: null,
+    expiresAt: paidAt,
+    status: 'SUCCESS',
+    title: 'Paid at the branch',
+    refundOf: null,
+    accountName: '',
+  };
 }
 
 /** An order whose callbacks are done. */
