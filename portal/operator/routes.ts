@@ -110,3 +110,6 @@ export type Routes = {
 };
 
 export const { call, useRead, useChange } = createCalls<Routes>();
+
+/** The interval of what the stream of changes does not announce. */
+export const REFRESH_MS = 10_000;

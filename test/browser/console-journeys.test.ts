@@ -69,6 +69,21 @@ describe('the console of operators', () => {
     await close();
   });
 
+  test('a list is narrowed to a merchant by a part of the name', async () => {
+    const { page, problems, close } = await console.open('/test/deliveries');
+    await page.click('main button:has-text("Merchant")');
+    const field = page.getByLabel('Part of the name, or the id');
+    await field.fill('no such name');
+    await page.waitForSelector('text=No merchant has this name or id.');
+    await field.fill('abyss');
+    await page.click('button:text-is("Abyssinia Coffee")');
+    await page.waitForSelector('main button:has-text("Merchant"):has-text("Abyssinia Coffee")');
+    expect(new URL(page.url()).searchParams.get('merchantId')).toBe(console.scope.merchantId);
+    await page.waitForSelector(`tbody tr:has-text("${FAILED_ORDER}")`);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('a role has only its own commands, and reads whom to ask for the others', async () => {
     const { page, problems, close } = await console.open('/live/queue?kind=KYC', {
       expected: /status of 403/,

@@ -12,9 +12,10 @@ import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ACTIONS, RESOURCES } from '../action-text.ts';
 import { FieldChanges } from '../changes.tsx';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
 import { useOperator } from '../operator.ts';
 import { EnvironmentBadge, MerchantLine, Named, Resource } from '../parts.tsx';
-import { useRead, type AuditEntry } from '../routes.ts';
+import { REFRESH_MS, useRead, type AuditEntry } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { saveAudit } from './export.ts';
 
@@ -53,8 +54,6 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: shared.reason, narrow: 'none', cell: ({ reason }) => reason },
 ];
 
-const REFRESH_MS = 10_000;
-
 const FILTERS: readonly Filter[] = [
   { kind: 'days' },
   { kind: 'one', name: 'action', label: text.action },
@@ -67,15 +66,16 @@ const FILTERS: readonly Filter[] = [
       ['live', frame.live],
     ],
   },
-  { kind: 'text', name: 'operatorId', label: text.operatorId },
+  { kind: 'one', name: 'operatorId', label: text.operator },
   { kind: 'text', name: 'resourceId', label: text.resource },
-  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+  MERCHANT_FILTER,
 ];
 
 /** Every change that operators made, in both environments. */
 export function Audit() {
   const { permissions, denied } = useOperator();
   const actions = [...permissions, ...denied.map(({ permission }) => permission)];
+  const operators = useRead('GET /api/ops/operators', {}).data?.data ?? [];
   const state = useFilters(FILTERS);
   const entries = useRead(
     'GET /api/ops/audit',
@@ -91,7 +91,10 @@ export function Audit() {
         label={text.title}
         state={state}
         query={entries}
-        values={{ action: actions.toSorted().map((one) => [one, ACTIONS[one]] as const) }}
+        values={{
+          action: actions.toSorted().map((one) => [one, ACTIONS[one]] as const),
+          operatorId: operators.map(({ operatorId, name }) => [operatorId, name] as const),
+        }}
         columns={COLUMNS}
         idOf={({ auditId }) => auditId}
         empty={text.none}

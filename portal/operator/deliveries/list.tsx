@@ -3,13 +3,12 @@ import { DELIVERY_TEXTS } from '../../ui/delivery-status.ts';
 import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { listPage } from '../list-page.tsx';
-import { useRead, type Delivery } from '../routes.ts';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
+import { REFRESH_MS, useRead, type Delivery } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { BulkResendButton } from './bulk-resend.tsx';
 import { COLUMNS } from './columns.tsx';
 import { text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'checkoutOrderNo', label: text.orderNo },
@@ -26,7 +25,7 @@ const FILTERS: readonly Filter[] = [
   { kind: 'days' },
   { kind: 'text', name: 'receiverHost', label: text.host },
   { kind: 'text', name: 'event', label: text.event },
-  { kind: 'text', name: 'merchantId', label: text.merchantId },
+  MERCHANT_FILTER,
 ];
 
 /** The webhook deliveries of all merchants in an environment. */

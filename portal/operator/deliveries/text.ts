@@ -18,7 +18,6 @@ export const text = catalogue({
   deliveryId: ['Delivery id', 'የመላኪያ መለያ'],
   eventId: ['Event id', 'የክስተት መለያ'],
   about: ['About', 'ስለ'],
-  merchantId: ['Merchant id', 'የነጋዴ መለያ'],
   url: ['Address', 'አድራሻ'],
   subscription: ['Subscription', 'ምዝገባ'],
   active: ['active', 'ንቁ'],

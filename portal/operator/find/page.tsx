@@ -16,7 +16,7 @@ import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { text as merchants } from '../merchants/text.ts';
 import { EnvironmentBadge, TemporalLink } from '../parts.tsx';
-import { useRead, type Hit } from '../routes.ts';
+import { REFRESH_MS, useRead, type Hit } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { viewPath } from '../views.tsx';
 
@@ -43,8 +43,6 @@ const text = catalogue({
   settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
   receipt: ['Receipt', 'የባንክ ገቢ'],
 });
-
-const REFRESH_MS = 5_000;
 
 /** The screens of hits. */
 const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {

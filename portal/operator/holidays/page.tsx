@@ -14,7 +14,7 @@ import { HOLIDAY_KINDS } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions } from '../parts.tsx';
-import { useRead, type Holiday } from '../routes.ts';
+import { REFRESH_MS, useRead, type Holiday } from '../routes.ts';
 
 const text = catalogue({
   title: (year: number) => [`Holidays of ${year} E.C.`, `የ${year} ዓ.ም. በዓላት`],
@@ -26,7 +26,6 @@ const text = catalogue({
   computed: ['computed', 'የተሰላ'],
 });
 
-const REFRESH_MS = 10_000;
 const MONTHS = 13;
 const DAYS_OF_MONTH = 30;
 

@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions, Named } from '../parts.tsx';
-import { useRead, type Maintenance } from '../routes.ts';
+import { REFRESH_MS, useRead, type Maintenance } from '../routes.ts';
 import { text as shared } from '../text.ts';
 
 const text = catalogue({
@@ -37,8 +37,6 @@ const STATES = catalogue({
   CANCELLED: ['Cancelled', 'ተሰርዟል'],
 });
 const TONES: Record<Maintenance['state'], Tone> = { PLANNED: 'info', OPEN: 'warn', OVER: 'quiet', CANCELLED: 'quiet' };
-
-const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [{ kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES }];
 

@@ -9,12 +9,10 @@ import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { CommandButton } from '../command-button.tsx';
 import { listPage } from '../list-page.tsx';
-import { useRead, type Merchant } from '../routes.ts';
+import { REFRESH_MS, useRead, type Merchant } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { viewPath } from '../views.tsx';
 import { text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },

@@ -11,15 +11,13 @@ import { KYC_STATES } from '../../ui/kyc-text.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Invitations } from '../invitations.tsx';
 import { Actions } from '../parts.tsx';
-import { useRead, type MerchantDetail as Detail } from '../routes.ts';
+import { REFRESH_MS, useRead, type MerchantDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { Credentials } from './credentials.tsx';
 import { Keys } from './keys.tsx';
 import { Fees, Limits, ReviewPolicy, SettlementLimit } from './settings.tsx';
 import { APPROVALS, CHANNEL_REASONS, text } from './text.ts';
 import { Users } from './users.tsx';
-
-const REFRESH_MS = 10_000;
 
 /** A merchant: its state, its channels, and everything that operators set for it. */
 export function MerchantView({ id }: { id: string }) {

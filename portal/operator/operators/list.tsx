@@ -17,7 +17,7 @@ import { Invitations } from '../invitations.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { useOperator } from '../operator.ts';
 import { Actions } from '../parts.tsx';
-import { useRead, type Operator } from '../routes.ts';
+import { REFRESH_MS, useRead, type Operator } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { TokenDialog, tokenOf } from '../token-dialog.tsx';
 
@@ -35,8 +35,6 @@ const text = catalogue({
   keys: ['API keys', 'የAPI ቁልፎች'],
   noKeys: ['There is no key.', 'ቁልፍ የለም።'],
 });
-
-const REFRESH_MS = 10_000;
 
 const idOf = ({ operatorId }: Operator): string => operatorId;
 const ActiveBadge = ({ of: { active } }: { of: Operator }) => (

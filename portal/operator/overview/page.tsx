@@ -12,9 +12,7 @@ import { stringifySearch } from '../../ui/search-params.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
 import { kindText } from '../queue/text.ts';
-import { useRead, type Overview as Data } from '../routes.ts';
-
-const REFRESH_MS = 10_000;
+import { REFRESH_MS, useRead, type Overview as Data } from '../routes.ts';
 
 const text = catalogue({
   title: ['Overview', 'አጠቃላይ እይታ'],

@@ -6,11 +6,9 @@ import { Time } from '../../ui/time.tsx';
 import { ACTIONS, RESOURCES } from '../action-text.ts';
 import { listPage } from '../list-page.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
-import { useRead, type Proposal } from '../routes.ts';
+import { REFRESH_MS, useRead, type Proposal } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { STATES, text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [
   { kind: 'several', name: 'status', label: shared.status, values: Object.entries(STATES) },

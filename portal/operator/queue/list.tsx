@@ -9,18 +9,16 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRead, type WorkItem } from '../routes.ts';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
+import { REFRESH_MS, useRead, type WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { ItemDrawer } from './item.tsx';
 import { KINDS, kindText, STALLED_KINDS, text } from './text.ts';
 import { What } from './what.tsx';
 
-const REFRESH_MS = 10_000;
-
-const MERCHANT: Filter = { kind: 'text', name: 'merchantId', label: shared.merchantId };
 const filtersOf = (kinds: Readonly<Record<string, string>>): readonly Filter[] => [
   { kind: 'several', name: 'kind', label: text.kind, values: Object.entries(kinds) },
-  MERCHANT,
+  MERCHANT_FILTER,
 ];
 const FILTERS = filtersOf(KINDS);
 const STALLED_FILTERS = filtersOf(STALLED_KINDS);

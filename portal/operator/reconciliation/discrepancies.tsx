@@ -14,11 +14,9 @@ import { orderTypeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { fieldText } from '../field-words.ts';
 import { Actions, Named } from '../parts.tsx';
-import { useRead, type Discrepancy } from '../routes.ts';
+import { REFRESH_MS, useRead, type Discrepancy } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { KINDS, text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [
   {

@@ -16,11 +16,9 @@ import { Time } from '../../ui/time.tsx';
 import { RECEIPT_KINDS, RECEIPT_OUTCOMES } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions } from '../parts.tsx';
-import { useRead, type Receipt } from '../routes.ts';
+import { REFRESH_MS, useRead, type Receipt } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
-
-const REFRESH_MS = 10_000;
 
 const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'reference', label: text.bankReference },

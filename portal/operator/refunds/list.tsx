@@ -7,10 +7,9 @@ import type { Column } from '../../ui/list.tsx';
 import { RefundState, STATE_FILTERS } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { listPage } from '../list-page.tsx';
-import { useRead, type Refund } from '../routes.ts';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
+import { REFRESH_MS, useRead, type Refund } from '../routes.ts';
 import { text as shared } from '../text.ts';
-
-const REFRESH_MS = 10_000;
 
 const text = catalogue({
   none: ['There was no refund in the last 30 days.', 'ባለፉት 30 ቀናት ተመላሽ ክፍያ አልነበረም።'],
@@ -22,7 +21,7 @@ const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
   ...STATE_FILTERS,
   { kind: 'days' },
-  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+  MERCHANT_FILTER,
 ];
 
 const COLUMNS: readonly Column<Refund>[] = [

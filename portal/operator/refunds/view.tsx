@@ -10,10 +10,8 @@ import { KINDS } from '../../ui/transaction-state.tsx';
 import { outcomeText } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
 import { Actions, Decisions, History, MerchantLine, Named, OtherEnvironment, Resource } from '../parts.tsx';
-import { useRead, type RefundDetail as Detail } from '../routes.ts';
+import { REFRESH_MS, useRead, type RefundDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
-
-const REFRESH_MS = 10_000;
 
 const text = catalogue({
   transactionId: ['Transaction id', 'የግብይት መለያ'],

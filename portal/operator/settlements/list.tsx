@@ -6,6 +6,7 @@ import type { Column } from '../../ui/list.tsx';
 import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { listPage } from '../list-page.tsx';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
 import { useRead, type Settlement } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { BankFileButton } from './bank-file.tsx';
@@ -15,7 +16,7 @@ const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
   { kind: 'several', name: 'status', label: shared.status, values: Object.entries(STATES) },
   { kind: 'days' },
-  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+  MERCHANT_FILTER,
 ];
 
 const COLUMNS: readonly Column<Settlement>[] = [

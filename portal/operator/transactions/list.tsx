@@ -7,6 +7,7 @@ import type { Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { STATES, StatusBadge } from '../../ui/transaction-state.tsx';
 import { listPage } from '../list-page.tsx';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
 import { useRead, type Transaction } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
@@ -23,7 +24,7 @@ const FILTERS: readonly Filter[] = [
   { kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES },
   { kind: 'one', name: 'held', label: text.held, values: [['true', text.yes]] },
   { kind: 'one', name: 'late', label: text.late, values: [['true', text.yes]] },
-  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+  MERCHANT_FILTER,
 ];
 
 const COLUMNS: readonly Column<Transaction>[] = [

@@ -6,6 +6,7 @@ import type { Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { listPage } from '../list-page.tsx';
+import { MERCHANT_FILTER } from '../merchant-filter.tsx';
 import { useRead, type Withdrawal } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { text } from './text.ts';
@@ -14,7 +15,7 @@ const FILTERS: readonly Filter[] = [
   { kind: 'text', name: 'search', label: text.search },
   ...STATE_FILTERS,
   { kind: 'days' },
-  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+  MERCHANT_FILTER,
 ];
 
 const COLUMNS: readonly Column<Withdrawal>[] = [
