@@ -114,6 +114,8 @@ const FIELDS = catalogue({
   discrepancy: ['Kind', 'ዓይነት'],
   ours: ['By our ledger', 'በእኛ መዝገብ'],
   theirs: ['By the provider', 'በአቅራቢው'],
+  theirCurrency: ['Currency by the provider', 'የገንዘብ ዓይነት በአቅራቢው'],
+  providerSays: ['Answer of the provider', 'የአቅራቢው ምላሽ'],
   ourStatus: ['Our status', 'በእኛ ያለው ሁኔታ'],
   type: ['Type', 'ዓይነት'],
   action: ['Action', 'ተግባር'],
@@ -198,7 +200,7 @@ function numberText(field: string, value: number): string {
 
 function codeText(field: string, code: string, of: AuditEntry['resourceType'] | undefined): string | undefined {
   if (field === 'channel') return channelName(code);
-  if (field === 'outcome') return outcomeText(code);
+  if (field === 'outcome' || field === 'providerSays') return outcomeText(code);
   if (field === 'type') return orderTypeText(code);
   if (field === 'code') return providerFailure(code);
   if (field === 'status' || field === 'stage') return of && STATES[of]?.[code];

@@ -1,3 +1,5 @@
+import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
+import { rows, type Database } from '../../src/lib/db.ts';
 import { withdraw } from '../support/settlements.ts';
 import { WIDTHS } from './browser.ts';
 import { buildUnknownRefund, FAILED_ORDER, useConsole } from './console.ts';
@@ -16,11 +18,31 @@ const READ_CODES = `(() => {
   return found;
 })()`;
 
+/** Yesterday as compared on each channel, with an order that only one provider lists. */
+async function buildDiscrepancy(db: Database): Promise<void> {
+  const day = addisDay(new Date(Date.now() - DAY_MS));
+  await rows(
+    db,
+    `INSERT INTO reconciliation (id, environment, channel, day, status, is_running, requested_at, compared_at)
+     SELECT channel, 'sandbox', channel, :day, CASE channel WHEN 'AWASH' THEN 'DISCREPANCIES' ELSE 'CLEAN' END, false, now(), now()
+     FROM unnest('{TELEBIRR,CBE_BIRR,AWASH}'::text[]) channel`,
+    { day },
+  );
+  await rows(
+    db,
+    `INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id, listed_santim,
+       listed_currency, detected_at, comparison_no)
+     VALUES ('rcd_1', 'AWASH', 'sandbox', 'AWASH', :day, 'UNKNOWN_ORDER', 'payment', 'pat_1', 128000, 'ETB', now(), 1)`,
+    { day },
+  );
+}
+
 describe('every screen of the console', () => {
   const console = useConsole();
   let refundId = '';
   beforeAll(async () => {
     ({ refundId } = await buildUnknownRefund(console, 'R-SCREENS'));
+    await buildDiscrepancy(console.db);
   });
 
   const screens = (): Record<string, string> => {
@@ -29,6 +51,7 @@ describe('every screen of the console', () => {
       overview: '/test/overview',
       queue: '/test/queue',
       'queue-drawer': `/test/queue?open=${encodeURIComponent(`DEAD_LETTER:${deliveryId}`)}`,
+      'queue-discrepancy': '/test/queue?open=RECONCILIATION%3Arcd_1',
       stalled: '/test/stalled',
       proposals: '/test/proposals',
       find: `/test/find?q=${FAILED_ORDER}`,
@@ -76,6 +99,18 @@ describe('every screen of the console', () => {
     },
     480_000,
   );
+
+  test('the discrepancy of a day is in sight on a phone', async () => {
+    const { page, close } = await console.open('/test/reconciliation', { viewport: WIDTHS[0] });
+    const result = page.locator('main button', { hasText: 'Discrepancies' });
+    await result.waitFor();
+    const { x = 0, width = 0 } = (await result.boundingBox()) ?? {};
+    expect(x + width).toBeLessThan(WIDTHS[0].width);
+    await result.click();
+    await page.click('dialog a:text-is("1")');
+    await page.waitForSelector('tbody tr:has-text("Order that is not ours")');
+    await close();
+  });
 
   test('a withdrawal under review stands in the queue in Amharic, with its reasons', async () => {
     await withdraw(console.fixture, console.scope, 10_14n);

@@ -11,7 +11,7 @@ import { COLUMNS } from './columns.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'checkoutOrderNo', label: text.orderNo },
+  { kind: 'search', name: 'checkoutOrderNo', label: text.orderNo },
   {
     kind: 'several',
     name: 'status',

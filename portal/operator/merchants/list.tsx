@@ -15,7 +15,7 @@ import { viewPath } from '../views.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'search', label: text.search },
+  { kind: 'search', name: 'search', label: text.search },
   {
     kind: 'several',
     name: 'status',

@@ -10,6 +10,7 @@ import { Facts, Section } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { FilterBar, useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { birr, formatCount, formatDay } from '../../ui/format.ts';
+import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { WrongDays } from '../../ui/wrong-days.tsx';
@@ -67,49 +68,30 @@ type TableProps = { days: readonly ReconciledDay[]; onOpen: (id: string) => void
 function DayTable({ days, onOpen }: TableProps) {
   const dates = [...new Set(days.map(({ day }) => day))].toSorted().toReversed();
   const channels = CHANNELS.filter((channel) => days.some((one) => one.channel === channel));
-  return (
-    <div className="overflow-x-auto">
-      <table aria-label={text.label} className="w-full border-collapse text-start">
-        <thead>
-          <tr>
-            {[text.day, ...channels.map((channel) => CHANNEL_NAMES[channel])].map((header) => (
-              <th key={header} scope="col" className="border-b border-line px-3 py-2 text-start text-xs text-quiet">
-                {header}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {dates.map((date) => (
-            <tr key={date} className="border-b border-line last:border-0">
-              <th scope="row" className="px-3 py-2 text-start font-normal">
-                <Day day={date} />
-              </th>
-              {channels.map((channel) => (
-                <td key={channel} className="px-3 py-2">
-                  <Result of={days.find((one) => one.day === date && one.channel === channel)} onOpen={onOpen} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: readonly Column<string>[] = [
+    { header: text.day, cell: (date) => <Day day={date} /> },
+    ...channels.map((channel): Column<string> => ({
+      header: CHANNEL_NAMES[channel],
+      narrow: 'labelled',
+      cell: (date) => <Result of={days.find((one) => one.day === date && one.channel === channel)} onOpen={onOpen} />,
+    })),
+  ];
+  return <List label={text.label} columns={columns} rows={dates} idOf={(date) => date} />;
 }
 
 function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TableProps['onOpen'] }) {
   if (of === undefined) return '–';
   const { status, discrepancies, isRunning, day, channel } = of;
+  const result = isRunning ? text.running : RESULTS[status];
+  const count = discrepancies > 0 && formatCount(discrepancies);
   return (
     <button
       type="button"
-      aria-label={shared.about(`${formatDay(day)}, ${CHANNEL_NAMES[channel]}`, RESULTS[status])}
+      aria-label={shared.about(`${formatDay(day)}, ${CHANNEL_NAMES[channel]}`, count ? `${result} ${count}` : result)}
       className="inline-flex items-center gap-1.5 rounded-md px-1 py-0.5 hover:bg-sunken"
       onClick={() => onOpen(idOf(of))}
     >
-      <Badge tone={isRunning ? 'info' : TONES[status]}>{isRunning ? text.running : RESULTS[status]}</Badge>
-      {discrepancies > 0 && formatCount(discrepancies)}
+      <Badge tone={isRunning ? 'info' : TONES[status]}>{result}</Badge> {count}
     </button>
   );
 }

@@ -21,7 +21,7 @@ import { text as shared } from '../text.ts';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'reference', label: text.bankReference },
+  { kind: 'search', name: 'reference', label: text.bankReference },
   { kind: 'one', name: 'waiting', label: text.waiting, values: [['true', text.yes]] },
 ];
 

@@ -18,7 +18,7 @@ const text = catalogue({
 });
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'search', label: text.search },
+  { kind: 'search', name: 'search', label: text.search },
   ...STATE_FILTERS,
   { kind: 'days' },
   MERCHANT_FILTER,

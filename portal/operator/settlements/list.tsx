@@ -13,7 +13,7 @@ import { BankFileButton } from './bank-file.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'search', label: text.search },
+  { kind: 'search', name: 'search', label: text.search },
   { kind: 'several', name: 'status', label: shared.status, values: Object.entries(STATES) },
   { kind: 'days' },
   MERCHANT_FILTER,

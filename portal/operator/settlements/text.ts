@@ -4,7 +4,7 @@ import { catalogue } from '../../ui/language.ts';
 export const text = catalogue({
   title: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
   none: ['There was no settlement in the last 30 days.', 'ባለፉት 30 ቀናት ዝውውር አልነበረም።'],
-  search: ['Id, requestId or reference of the bank', 'መለያ፣ የጥያቄ መለያ ወይም የባንክ ማጣቀሻ'],
+  search: ['Id, request id or reference of the bank', 'መለያ፣ የጥያቄ መለያ ወይም የባንክ ማጣቀሻ'],
   account: ['Account', 'ሂሳብ'],
   bank: ['Bank', 'ባንክ'],
   settledBefore: ['Settled to it before', 'ከዚህ በፊት ወደ እሱ የተላከ'],

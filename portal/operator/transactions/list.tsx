@@ -13,7 +13,7 @@ import { text as shared } from '../text.ts';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'checkoutOrderNo', label: text.orderNo },
+  { kind: 'search', name: 'checkoutOrderNo', label: text.orderNo },
   {
     kind: 'several',
     name: 'status',

@@ -12,7 +12,7 @@ import { text as shared } from '../text.ts';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
-  { kind: 'text', name: 'search', label: text.search },
+  { kind: 'search', name: 'search', label: text.search },
   ...STATE_FILTERS,
   { kind: 'days' },
   MERCHANT_FILTER,

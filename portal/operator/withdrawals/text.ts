@@ -6,7 +6,7 @@ import { catalogue } from '../../ui/language.ts';
 export const text = catalogue({
   title: ['Withdrawals', 'ወጪዎች'],
   none: ['There was no withdrawal in the last 30 days.', 'ባለፉት 30 ቀናት ወጪ አልነበረም።'],
-  search: ['Id, requestId or reference', 'መለያ፣ የጥያቄ መለያ ወይም ማጣቀሻ'],
+  search: ['Id, request id or reference', 'መለያ፣ የጥያቄ መለያ ወይም ማጣቀሻ'],
   to: ['To', 'የሚከፈለው'],
   paidBefore: ['Paid to it before', 'ከዚህ በፊት የተከፈለው'],
   never: ['never', 'ተከፍሎት አያውቅም'],

@@ -3,6 +3,7 @@ import { runAudited } from '../../access/operator-route.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { type Database, openDatabase, rows } from '../../lib/db.ts';
+import { toBirr } from '../../lib/money.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner, type RunInTransaction, type UnitOfWork } from '../../outbox/record.ts';
 import { recordReceipt } from '../../reconciliation/receipts/operations.ts';
@@ -118,7 +119,8 @@ async function recordUnallocated(tx: UnitOfWork, at: Date): Promise<void> {
   await runAudited(demoContext(tx, at), { action: 'receipt.record-unallocated' }, async () => {
     const receipt = { environment, amountSantim: RECEIPT_SANTIM, bankReference: 'FT26DEMO0001', at };
     const { money } = await recordReceipt(tx, receipt);
-    return { audit: { resourceType: 'receipt', resourceId: money.id, environment } };
+    const after = { amount: toBirr(RECEIPT_SANTIM), bankReference: receipt.bankReference };
+    return { audit: { resourceType: 'receipt', resourceId: money.id, environment, after } };
   });
 }
 
