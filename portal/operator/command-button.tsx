@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useContext, useState, type ReactNode } from 'react';
 
 import { issueOf } from '../ui/api-text.tsx';
 import { Button, passFocusOn } from '../ui/button.tsx';
@@ -12,6 +12,7 @@ import { commandOf, type Command, type CommandField, type CommandName } from './
 import { useOperator } from './operator.ts';
 import { useChange } from './routes.ts';
 import { text } from './text.ts';
+import { Subject } from './views.tsx';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -36,7 +37,9 @@ export function CommandButton({ name, of, address, whyNot: barrier, ...rest }: C
   const { whyNot } = useOperator();
   const [isOpen, setOpen] = useState(false);
   const command = commandOf(name);
-  const title = of === undefined ? command.label : text.about(command.label, of);
+  const viewed = useContext(Subject);
+  const subject = of ?? viewed;
+  const title = subject === undefined ? command.label : text.about(command.label, subject);
   const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
   return (
     <>

@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, type ComponentType } from 'react';
+import { createContext, lazy, Suspense, type ComponentType } from 'react';
 
 import { Button } from '../ui/button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
@@ -79,12 +79,19 @@ function useMerchantName(id: string): readonly string[] | null {
   return merchant?.merchantId === id ? [merchant.name] : null;
 }
 
-/** What a view is and of what: names, amounts and order numbers, or the id where they cannot be read. */
-function useTitle(kind: ViewKind, id: string): string {
+/** Names, amounts and order numbers; undefined where they cannot be read. */
+function useNameOf(kind: ViewKind, id: string): string | undefined {
   const useName = NAMES[kind];
-  const name = useName(id)?.filter(Boolean).join(', ');
-  return text.about(VIEWS[kind].label, name ?? id);
+  return useName(id)?.filter(Boolean).join(', ');
 }
+
+/** What a view is and of what, or its id. */
+function useTitle(kind: ViewKind, id: string): string {
+  return text.about(VIEWS[kind].label, useNameOf(kind, id) ?? id);
+}
+
+/** What the commands of a view are carried out on, which their dialogs name. */
+export const Subject = createContext<string | undefined>(undefined);
 
 /** The address of the page of a resource, in its environment. */
 export const viewPath = (kind: ViewKind, id: string): string => `${VIEWS[kind].path}/${encodeURIComponent(id)}`;
@@ -93,9 +100,11 @@ export const viewPath = (kind: ViewKind, id: string): string => `${VIEWS[kind].p
 export function ViewOf({ kind, id }: { kind: ViewKind; id: string }) {
   const { View } = VIEWS[kind];
   return (
-    <Suspense fallback={<Skeleton />}>
-      <View id={id} />
-    </Suspense>
+    <Subject value={useNameOf(kind, id)}>
+      <Suspense fallback={<Skeleton />}>
+        <View id={id} />
+      </Suspense>
+    </Subject>
   );
 }
 

@@ -35,8 +35,8 @@ describe("an operator's morning by keyboard alone", () => {
     await page.waitForSelector('dialog button:text-is("Approve")');
     await tabTo(page, 'Approve');
     await keyboard.press('Enter');
+    await page.waitForSelector('dialog dialog :text-is("Approve: 50.00 ETB, Abyssinia Coffee")');
     // What a window was opened by has the focus again after Esc.
-    await page.waitForSelector('dialog dialog');
     await keyboard.press('Escape');
     await page.waitForSelector('dialog dialog', { state: 'detached' });
     await untilFocused(page, 'Approve');
