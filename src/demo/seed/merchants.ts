@@ -95,7 +95,7 @@ async function applyForKyc(
   });
   for (const kind of DOCUMENTS) {
     const fileName = `${kind.toLowerCase().replaceAll('_', '-')}.pdf`;
-    const bytes = Buffer.from(emptyPdf(`${name} ${kind}`));
+    const bytes = pdfOf(`${name}, demo data: ${kind.toLowerCase().replaceAll('_', ' ')}`);
     await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
   }
   const { submissions: submission } = await submitApplication(tx, step(2));
@@ -109,14 +109,21 @@ async function applyForKyc(
   }
 }
 
-const emptyPdf = (title: string): string => `%PDF-1.4
+/** A page with one line, for the operator who reviews it. */
+function pdfOf(line: string): Buffer {
+  const content = `BT /F 16 Tf 30 540 Td (${line}) Tj ET`;
+  return Buffer.from(`%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]>>endobj
-4 0 obj<</Title(${title})>>endobj
-trailer<</Root 1 0 R/Info 4 0 R>>
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]/Resources<</Font<</F 5 0 R>>>>/Contents 4 0 R>>endobj
+4 0 obj<</Length ${content.length}>>stream
+${content}
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
 %%EOF
-`;
+`);
+}
 
 /** The credentials of "Abyssinia Coffee" and the keys of two operators, which the API presents only once. */
 export type DemoSecrets = {
