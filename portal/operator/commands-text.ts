@@ -69,6 +69,10 @@ export const text = catalogue({
   returnReference: ['Reference of the return', 'የመመለሻ ማጣቀሻ'],
   beginReview: ['Begin the review', 'ምርመራ ይጀምሩ'],
   tier: ['Tier (1 to 3)', 'ደረጃ (1 እስከ 3)'],
+  tierHint: [
+    'It limits live channels and amounts. Left empty: the full tier.',
+    'የእውነተኛ የክፍያ መንገዶችንና መጠኖችን ይወስናል። ባዶ ከተተወ፦ ሙሉው ደረጃ።',
+  ],
   requestInfo: ['Ask for more', 'ተጨማሪ መረጃ ይጠይቁ'],
   requestInfoHelp: ['The merchant reads the reason and submits again.', 'ነጋዴው ምክንያቱን አንብቦ እንደገና ያቀርባል።'],
   changeTier: ['Change the tier', 'ደረጃውን ይቀይሩ'],

@@ -123,7 +123,7 @@ const COMMANDS = {
     reason: 'required',
   },
   'kyc.review': { label: text.beginReview, reason: 'optional' },
-  'kyc.approve': { ...APPROVE, fields: [{ name: 'tier', label: text.tier, kind: 'whole' }] },
+  'kyc.approve': { ...APPROVE, fields: [{ name: 'tier', label: text.tier, hint: text.tierHint, kind: 'whole' }] },
   'kyc.reject': REJECT,
   'kyc.request-info': { label: text.requestInfo, help: text.requestInfoHelp, reason: 'required' },
   'kyc.change-tier': {
