@@ -21,12 +21,14 @@ export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
                     WHEN a.received_currency <> a.currency THEN 'received ' || a.received_currency || ' instead of ' || a.currency
                     ELSE 'received ' || coalesce(${birr('a.received_santim')}, 'an unknown amount')
                          || ' instead of ' || ${birr('a.amount_santim')} END AS what,
-               jsonb_build_object('transactionId', a.transaction_id, 'attemptId', a.id, 'channel', a.channel,
+               jsonb_build_object('transactionId', a.transaction_id, 'checkoutOrderNo', t.checkout_order_no,
+                                  'attemptId', a.id, 'channel', a.channel,
                                   'expected', a.amount_santim * 0.01, 'received', a.received_santim * 0.01,
                                   'currency', a.received_currency, 'providerReference', a.provider_reference,
                                   'payer', ${maskedInSql('a.phone')}) AS detail,
                'payment-' || a.id AS workflow_id
-        FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL
+        FROM payment_attempt a JOIN transaction t ON t.id = a.transaction_id
+        WHERE a.status IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL
         UNION ALL
         SELECT 'PAYMENT_UNKNOWN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
                'Ended with an unknown outcome',

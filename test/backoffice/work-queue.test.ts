@@ -75,6 +75,7 @@ describe('the work queue', () => {
       what: `${payment.transactionId}: received 80.00 instead of 100.50`,
       detail: {
         transactionId: payment.transactionId,
+        checkoutOrderNo: expect.any(String),
         expected: 100.5,
         received: 80,
         providerReference: paidReference(payment.attemptId),

@@ -1,5 +1,6 @@
 import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
 import { rows, type Database } from '../../src/lib/db.ts';
+import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { withdraw } from '../support/settlements.ts';
 import { WIDTHS } from './browser.ts';
 import { buildUnknownRefund, FAILED_ORDER, useConsole } from './console.ts';
@@ -112,13 +113,19 @@ describe('every screen of the console', () => {
     await close();
   });
 
-  test('a withdrawal under review stands in the queue in Amharic, with its reasons', async () => {
-    await withdraw(console.fixture, console.scope, 10_14n);
+  test('a withdrawal under review and held money stand in the queue in Amharic, with reasons and order number', async () => {
+    const { fixture, scope } = console;
+    await withdraw(fixture, scope, 10_14n);
+    const { sessionId } = await buildSession(fixture, scope, { checkoutOrderNo: 'ABY-HELD' });
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+    fixture.provider.returns({ ...PAID, amountSantim: 80_00n });
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
     const { page, close } = await console.open('/test/queue', { language: 'am', viewport: WIDTHS[0] });
     const row = page.locator('tbody tr', { hasText: 'Abebe' });
     await row.waitFor();
     expect(await row.innerText()).toContain('የሚከፈል ወጪ ምርመራ ይጠብቃል');
     expect(await row.innerText()).not.toMatch(/Withdrawal|approvals/);
+    await page.waitForSelector('tbody tr:has-text("ABY-HELD፦ የተጠበቀው")');
     await close();
   });
 });

@@ -23,9 +23,9 @@ const AMHARIC: Record<Kind, Sentence> = {
   REFUND_CONFLICT: () => 'አቅራቢው ሳይቀበለው ገንዘቡ ተለቋል፣ አሁን ግን ተመልሷል ይላል',
   WITHDRAWAL_UNKNOWN: () => 'አቅራቢው ውጤቱን አላሳወቀም፣ ወይም የሚጋጩ ውጤቶችን አሳውቋል',
   WITHDRAWAL_CONFLICT: () => 'አቅራቢው ከተመዘገበው የተለየ ውጤት አሳውቋል',
-  PAYMENT_HELD: ({ transactionId, expected, received, currency }) =>
-    `${transactionId}፦ የተጠበቀው ${birr(expected)}፣ የደረሰው ${received === null ? '–' : formatBirr(received)} ${currency ?? ''}`,
-  PAYMENT_DUPLICATE: ({ transactionId }) => `${transactionId}፦ ለሁለተኛ ጊዜ ተከፍሏል`,
+  PAYMENT_HELD: ({ checkoutOrderNo, expected, received, currency }) =>
+    `${checkoutOrderNo}፦ የተጠበቀው ${birr(expected)}፣ የደረሰው ${received === null ? '–' : formatBirr(received)} ${currency ?? ''}`,
+  PAYMENT_DUPLICATE: ({ checkoutOrderNo }) => `${checkoutOrderNo}፦ ለሁለተኛ ጊዜ ተከፍሏል`,
   PAYMENT_UNKNOWN: () => 'ውጤቱ ሳይታወቅ አብቅቷል',
   SETTLEMENT_APPROVAL: () => 'የሚጸድቅ ወይም ውድቅ የሚደረግ ዝውውር',
   SETTLEMENT_READY_TO_SEND: () => 'የጸደቀ፣ ወደ ባንክ ገና ያልተላከ ዝውውር',
@@ -73,5 +73,6 @@ export function What({ item: { kind, id, what, detail } }: { item: WorkItem }) {
   const sentence = Object.entries(AMHARIC).find(([one]) => one === kind)?.[1];
   if (language === 'am' && sentence) return sentence(detail, id);
   const text = what.replaceAll(/[A-Za-z]+(?:[._-][A-Za-z]+)*/g, (word) => CODES[kind]?.[word] ?? word);
-  return <ApiText text={text} />;
+  const { transactionId, checkoutOrderNo } = detail;
+  return <ApiText text={text.replace(String(transactionId), String(checkoutOrderNo ?? transactionId))} />;
 }
