@@ -1,4 +1,5 @@
 // npm run pictures: takes the pictures of docs/pictures/ from the demo data of a running `npm start`.
+import { execSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -32,43 +33,28 @@ const PICTURES = [
     press: ['main button:has-text("Date")', 'button:has-text("Choose days")'],
   },
   { name: 'event-dark', path: '/test/events?status=FAILED', scheme: 'dark', press: ['tbody a'] },
-  { name: 'receiver', path: '/test/webhooks', press: ['ol summary'] },
   { name: 'get-started-phone', path: '/test/get-started', viewport: PHONE },
   { name: 'checkout-phone', viewport: PHONE },
+  { name: 'console-queue', isConsole: true, path: '/test/queue', press: ['tbody a:has-text("Withdrawal to review")'] },
 ];
 
 const state = join(process.env.MESKOT_DATA_DIR ?? '.data', 'state.json');
-const { apiUrl, portalUrl, portalPassword, sandboxKey, checkoutUrl } = JSON.parse(readFileSync(state, 'utf8')).info;
+const { portalUrl, consoleUrl, portalPassword, checkoutUrl } = JSON.parse(readFileSync(state, 'utf8')).info;
 
-/** Calls the API with the demo merchant's key. */
-async function call(method, path, body = {}) {
-  const headers = { 'x-api-key': sandboxKey, 'content-type': 'application/json' };
-  const response = await fetch(`${apiUrl}/api/checkout/webhooks/subscriptions${path}`, {
-    method,
-    headers,
-    ...(method === 'POST' && { body: JSON.stringify(body) }),
-  });
-  return (await response.json()).data;
-}
-
-/** Switches the built-in receiver on, and sends it some events. */
-async function fillReceiver() {
-  const existing = (await call('GET', '')).find((one) => one.sandboxReceiver !== null);
-  const { subscriptionId } = existing ?? (await call('POST', '', { sandboxReceiver: 'ok', eventTypes: ['*'] }));
-  for (const event of ['webhook.test', 'checkout.completed', 'payment.succeeded']) {
-    await call('POST', `/${subscriptionId}/test`, { event });
-  }
-}
-
-/** A page of the demo merchant's owner, who reads dates in this calendar. */
-async function openPortal(browser, { language, calendar, viewport, scheme }) {
+/** A page of the demo merchant's owner, who reads dates in this calendar, or of a demo operator. */
+async function openSignedIn(browser, { site, language, calendar, viewport, scheme }) {
+  const isConsole = site === consoleUrl;
   const context = await browser.newContext({ viewport, colorScheme: scheme });
   const page = await context.newPage();
   await page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
-  await page.goto(`${portalUrl}/sign-in?next=/test/transactions`);
-  await page.fill('[name=email]', 'owner@abyssinia.example');
+  await page.goto(`${site}/sign-in?next=/test/transactions`);
+  await page.fill('[name=email]', isConsole ? 'operator@demo.invalid' : 'owner@abyssinia.example');
   await page.fill('[name=password]', portalPassword);
   await page.press('[name=password]', 'Enter');
+  if (isConsole) {
+    await page.fill('[name=code]', execSync('npm run -s cli -- demo code', { encoding: 'utf8' }).trim());
+    await page.press('[name=code]', 'Enter');
+  }
   await page.waitForSelector('main h1');
   const headers = { 'content-type': 'application/json', 'x-meskot-environment': 'sandbox' };
   const init = { method: 'PATCH', headers, body: JSON.stringify({ calendar }) };
@@ -80,17 +66,19 @@ async function take(browser, picture) {
   const {
     name,
     path,
+    isConsole = false,
     press = [],
     language = 'en',
     calendar = 'gregorian',
     viewport = DESK,
     scheme = 'light',
   } = picture;
-  const options = { language, calendar, viewport, scheme };
+  const site = isConsole ? consoleUrl : portalUrl;
+  const options = { site, language, calendar, viewport, scheme };
   const page = path
-    ? await openPortal(browser, options)
+    ? await openSignedIn(browser, options)
     : await (await browser.newContext({ viewport, locale: language, colorScheme: scheme })).newPage();
-  await page.goto(path ? portalUrl + path : checkoutUrl);
+  await page.goto(path ? site + path : checkoutUrl);
   await page.waitForSelector('h1');
   for (const pressed of press) await page.locator(pressed).first().click();
   await page.waitForTimeout(SETTLE_MS);
@@ -101,7 +89,6 @@ async function take(browser, picture) {
 }
 
 mkdirSync(FOLDER, { recursive: true });
-await fillReceiver();
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' });
 let kilobytes = 0;
 for (const picture of PICTURES) kilobytes += await take(browser, picture);
