@@ -2,16 +2,16 @@ import { PASSWORD } from '../portal/portal.ts';
 import { openTab } from './browser.ts';
 import { usePortal } from './portal.ts';
 
-const LIST = '/api/checkout/txns/get_all_txns';
-const SLOW = { offline: false, latency: 400, downloadThroughput: 100_000, uploadThroughput: 100_000 };
-const FILES_MAX = 14;
-const pathOf = (one: { url: () => string }): string => new URL(one.url()).pathname;
+const ROWS_PATH = '/api/checkout/txns/get_all_txns';
+const SLOW_NETWORK = { offline: false, latency: 400, downloadThroughput: 100_000, uploadThroughput: 100_000 };
+const FIRST_FILES_MAX = 14;
+const pathOf = (request: { url: () => string }): string => new URL(request.url()).pathname;
 
 describe('the first sight of the portal', () => {
   const portal = usePortal({ payments: 3 });
 
   /** A tab without any stored file, and the address of a person. */
-  async function newTab() {
+  async function openEmptyTab() {
     const { email, page, close } = await portal.open('/test/transactions');
     const cookies = await page.context().cookies();
     await close();
@@ -19,35 +19,35 @@ describe('the first sight of the portal', () => {
   }
 
   test('needs few files, and its rows are read while its scripts are loaded', async () => {
-    const { cookies, tab } = await newTab();
+    const { cookies, tab } = await openEmptyTab();
     const { page, problems, close } = tab;
     await page.context().addCookies(cookies);
-    const events: string[] = [];
-    page.on('request', (request) => events.push(pathOf(request)));
-    page.on('requestfinished', (request) => events.push(`${pathOf(request)} finished`));
+    const loads: string[] = [];
+    page.on('request', (request) => loads.push(pathOf(request)));
+    page.on('requestfinished', (request) => loads.push(`${pathOf(request)} finished`));
     // The rows that were read first are those that are shown: further reads have no answer.
     let reads = 0;
-    await page.route(`**${LIST}*`, async (route) => {
+    await page.route(`**${ROWS_PATH}*`, async (route) => {
       reads += 1;
       if (reads === 1) await route.continue();
     });
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Network.enable');
-    await devtools.send('Network.emulateNetworkConditions', SLOW);
+    await devtools.send('Network.emulateNetworkConditions', SLOW_NETWORK);
     await page.goto(`${portal.url}/test/transactions`, { waitUntil: 'commit' });
     await page.waitForSelector('tbody tr');
-    const beforeLast = events.slice(
+    const beforeLast = loads.slice(
       0,
-      events.findLastIndex((event) => /libraries-.+[.]js finished$/.test(event)),
+      loads.findLastIndex((load) => /libraries-.+[.]js finished$/.test(load)),
     );
-    expect(beforeLast).toContain(LIST);
-    expect(beforeLast.filter((event) => /[.](?:js|css)$/.test(event)).length).toBeLessThan(FILES_MAX);
+    expect(beforeLast).toContain(ROWS_PATH);
+    expect(beforeLast.filter((load) => /[.](?:js|css)$/.test(load)).length).toBeLessThan(FIRST_FILES_MAX);
     expect(problems).toEqual([]);
     await close();
   });
 
   test('has its files from the time in which the person signs in', async () => {
-    const { email, tab } = await newTab();
+    const { email, tab } = await openEmptyTab();
     const { page, problems, close } = tab;
     const loaded: string[] = [];
     page.on('requestfinished', (request) => loaded.push(pathOf(request)));
