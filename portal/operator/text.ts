@@ -41,6 +41,7 @@ const own = catalogue({
   proposal: ['Proposal', 'ሐሳብ'],
   kyc: ['Verification', 'ማረጋገጫ'],
   bankAccount: ['Bank account', 'የባንክ ሂሳብ'],
+  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   merchantId: ['Merchant id', 'የነጋዴ መለያ'],
   history: ['History', 'ታሪክ'],
   decisions: ['Decisions of operators', 'የኦፕሬተሮች ውሳኔዎች'],

@@ -20,7 +20,6 @@ import { text as shared } from '../text.ts';
 import { saveAudit } from './export.ts';
 
 const text = catalogue({
-  title: ['Audit log', 'የኦዲት መዝገብ'],
   none: ['No operator changed anything in the last 30 days.', 'ባለፉት 30 ቀናት ኦፕሬተሮች የለወጡት ነገር የለም።'],
   at: ['Time', 'ጊዜ'],
   operator: ['Operator', 'ኦፕሬተር'],
@@ -86,9 +85,9 @@ export function Audit() {
     if (await saveAudit(state.chosen)) toast(text.cut);
   };
   return (
-    <Page title={text.title} actions={<SaveButton label={text.export} save={save} />}>
+    <Page title={shared.audit} actions={<SaveButton label={text.export} save={save} />}>
       <Listing
-        label={text.title}
+        label={shared.audit}
         state={state}
         query={entries}
         values={{

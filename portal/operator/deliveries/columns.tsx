@@ -33,5 +33,5 @@ export const COLUMNS: readonly Column<Delivery>[] = [
     narrow: 'none',
     cell: ({ lastHttpStatus, lastFailure }) => lastHttpStatus ?? lastFailure?.code,
   },
-  { header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: shared.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

@@ -14,7 +14,6 @@ export const text = catalogue({
   attempts: ['Attempts', 'ሙከራዎች'],
   advice: ['Advice to the merchant', 'ለነጋዴው የሚሰጥ ምክር'],
   lastAnswer: ['Last answer', 'የመጨረሻ ምላሽ'],
-  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   deliveryId: ['Delivery id', 'የመላኪያ መለያ'],
   eventId: ['Event id', 'የክስተት መለያ'],
   about: ['About', 'ስለ'],

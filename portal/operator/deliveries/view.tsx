@@ -73,7 +73,7 @@ function DeliveryFacts({ delivery }: { delivery: Detail }) {
         [text.subscription]: [text[state], description].filter(Boolean).join(', '),
         [text.failuresInARow]: formatCount(consecutiveFailures),
         [text.throttledUntil]: throttledUntil && <Time at={throttledUntil} />,
-        [text.createdAt]: <Time at={delivery.createdAt} seconds />,
+        [shared.createdAt]: <Time at={delivery.createdAt} seconds />,
         [text.deliveredAt]: deliveredAt && <Time at={deliveredAt} seconds />,
         [text.deadSince]: deadLetteredAt && <Time at={deadLetteredAt} seconds />,
         [text.dismissedAt]: dismissedAt && <Time at={dismissedAt} seconds />,

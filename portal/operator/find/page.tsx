@@ -21,7 +21,6 @@ import { text as shared } from '../text.ts';
 import { viewPath } from '../views.tsx';
 
 const text = catalogue({
-  title: ['Find', 'ፍለጋ'],
   help: [
     'Type an id, an order number, a phone, a reference, the host of a receiver, or a part of the name of a merchant.',
     'መለያ፣ የትዕዛዝ ቁጥር፣ ስልክ፣ ማመሳከሪያ፣ የተቀባይ አገልጋይ ስም ወይም የነጋዴ ስም ክፍል ይጻፉ።',
@@ -31,18 +30,13 @@ const text = catalogue({
   noneHelp: ['Ids, numbers and hosts must be whole.', 'መለያዎች፣ ቁጥሮችና የአገልጋይ ስሞች ሙሉ መሆን አለባቸው።'],
   what: ['What', 'ምንድን ነው'],
   kind: ['Kind', 'ዓይነት'],
-  at: ['Created at', 'የተፈጠረበት ጊዜ'],
   more: ['Further steps', 'ተጨማሪ እርምጃዎች'],
   label: ['What was found', 'የተገኙት'],
-  merchant: ['Merchant', 'ነጋዴ'],
-  transaction: ['Transaction', 'ግብይት'],
-  delivery: ['Delivery', 'መላኪያ'],
   receiver: ['Receiver', 'ተቀባይ'],
-  refund: ['Refund', 'ተመላሽ ክፍያ'],
-  withdrawal: ['Withdrawal', 'ወጪ'],
-  settlement: ['Settlement', 'ወደ ባንክ ዝውውር'],
   receipt: ['Receipt', 'የባንክ ገቢ'],
 });
+
+const KINDS: Record<Hit['kind'], string> = { ...shared, receiver: text.receiver, receipt: text.receipt };
 
 /** The screens of hits. */
 const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {
@@ -111,8 +105,8 @@ const COLUMNS: readonly Column<Hit>[] = [
   },
   { header: shared.merchant, cell: ({ merchantName }) => merchantName },
   { header: shared.environment, narrow: 'second', cell: (hit) => <EnvironmentBadge of={hit.environment} /> },
-  { header: text.kind, narrow: 'none', cell: ({ kind }) => <span className="whitespace-nowrap">{text[kind]}</span> },
-  { header: text.at, cell: ({ at }) => <Time at={at} /> },
+  { header: text.kind, narrow: 'none', cell: ({ kind }) => <span className="whitespace-nowrap">{KINDS[kind]}</span> },
+  { header: shared.createdAt, cell: ({ at }) => <Time at={at} /> },
   { header: text.more, cell: (hit) => <HitActions hit={hit} /> },
 ];
 
@@ -121,7 +115,7 @@ export function Find() {
   const { q = '' }: { q?: string } = useSearch({ strict: false });
   const found = useRead('GET /api/ops/search', { query: { q } }, { enabled: q !== '', everyMs: REFRESH_MS });
   return (
-    <Page title={q === '' ? text.title : shared.about(text.title, q)}>
+    <Page title={q === '' ? shared.find : shared.about(shared.find, q)}>
       <div className="card">
         {q === '' ? (
           <Empty title={text.helpTitle}>{text.help}</Empty>

@@ -11,7 +11,6 @@ import { text as shared } from '../text.ts';
 const text = catalogue({
   name: ['Name', 'ስም'],
   key: ['Key', 'ቁልፍ'],
-  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   expiresAt: ['Expires at', 'የሚያበቃበት ጊዜ'],
   lastUsedAt: ['Last used', 'መጨረሻ ያገለገለበት'],
   never: ['never', 'አያውቅም'],
@@ -32,7 +31,7 @@ export function KeyList({ label, keys, actions }: Props) {
     { header: text.name, cell: nameOf },
     { header: text.key, narrow: 'none', cell: ({ key }) => <Mono>{key}</Mono> },
     { header: shared.status, narrow: 'second', cell: (row) => <KeyState of={row} /> },
-    { header: text.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: shared.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       header: text.expiresAt,
       narrow: 'labelled',

@@ -37,12 +37,12 @@ const COLUMNS: readonly Column<Merchant>[] = [
   },
   { header: text.verification, cell: ({ kycStatus }) => KYC_STATES[kycStatus] },
   { header: shared.merchantId, narrow: 'none', cell: ({ merchantId }) => <Mono>{merchantId}</Mono> },
-  { header: text.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: shared.createdAt, narrow: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 /** Every merchant. */
 export const Merchants = listPage<Merchant>({
-  title: text.title,
+  title: shared.merchants,
   filters: FILTERS,
   columns: COLUMNS,
   useRows: (query) => useRead('GET /api/ops/merchants', { query }, { everyMs: REFRESH_MS }),

@@ -4,12 +4,10 @@ import type { MerchantDetail } from '../routes.ts';
 
 /** The texts of merchants. */
 export const text = catalogue({
-  title: ['Merchants', 'ነጋዴዎች'],
   none: ['There is no merchant yet.', 'እስካሁን ነጋዴ የለም።'],
   created: ['Created. Invite its owner next.', 'ተፈጥሯል። ቀጥሎ ባለቤቱን ይጋብዙ።'],
   search: ['Id, or a part of the name', 'መለያ ወይም የስም ክፍል'],
   name: ['Name', 'ስም'],
-  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   verification: ['Verification', 'ማረጋገጫ'],
   bankAccount: ['Bank account', 'የባንክ ሂሳብ'],
   ACTIVE: ['Active', 'ንቁ'],

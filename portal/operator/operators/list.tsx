@@ -22,14 +22,12 @@ import { text as shared } from '../text.ts';
 import { TokenDialog, tokenOf } from '../token-dialog.tsx';
 
 const text = catalogue({
-  title: ['Operators', 'ኦፕሬተሮች'],
   none: ['There is no operator.', 'ኦፕሬተር የለም።'],
   name: ['Name', 'ስም'],
   email: ['E-mail', 'ኢሜይል'],
   role: ['Role', 'ሚና'],
   active: ['active', 'ንቁ'],
   inactive: ['inactive', 'የቆመ'],
-  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   you: ['you', 'እርስዎ'],
   id: ['Operator id', 'የኦፕሬተር መለያ'],
   keys: ['API keys', 'የAPI ቁልፎች'],
@@ -51,15 +49,15 @@ export function Operators() {
     { header: shared.status, narrow: 'second', cell: (row) => <ActiveBadge of={row} /> },
     { header: text.role, cell: ({ role }) => ROLES[role] },
     { header: text.email, cell: ({ email }) => email },
-    { header: text.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: shared.createdAt, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
   return (
     <Page
-      title={text.title}
+      title={shared.operators}
       actions={<CommandButton name="operator.create" address="/api/ops/operators" onDone={showToken} />}
     >
       <Listing
-        label={text.title}
+        label={shared.operators}
         state={useFilters([])}
         query={useRead('GET /api/ops/operators', {}, { everyMs: REFRESH_MS })}
         columns={columns}
@@ -97,7 +95,7 @@ function OperatorDrawer({ operator, onToken, onClose }: DrawerProps) {
           [shared.status]: <ActiveBadge of={operator} />,
           [text.role]: ROLES[role],
           [text.email]: <Code value={operator.email} name={text.email} />,
-          [text.createdAt]: <Time at={operator.createdAt} seconds />,
+          [shared.createdAt]: <Time at={operator.createdAt} seconds />,
           [text.id]: <Code value={operatorId} name={text.id} />,
         }}
       />

@@ -12,21 +12,20 @@ import { stringifySearch } from '../../ui/search-params.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { EnvironmentBadge } from '../parts.tsx';
 import { kindText } from '../queue/text.ts';
+import { RESULTS } from '../reconciliation/text.ts';
 import { REFRESH_MS, useRead, type Overview as Data } from '../routes.ts';
+import { text as shared } from '../text.ts';
 
 const text = catalogue({
-  title: ['Overview', 'አጠቃላይ እይታ'],
   queue: ['Needs an operator', 'ኦፕሬተር የሚፈልግ'],
   stalled: ['Is stalled', 'የቆመ'],
   nothing: ['Nothing.', 'ምንም የለም።'],
   oldest: ['Oldest', 'የቆየው'],
-  deliveries: ['Deliveries', 'መላኪያዎች'],
   open: ['Not final', 'ያልተጠናቀቁ'],
   deadLetters: ['Dead letters', 'ያልደረሱ መልእክቶች'],
   pastDue: ['Most overdue attempt', 'በጣም የዘገየ ሙከራ'],
   outbox: ['Messages for Temporal', 'ወደ Temporal የሚሄዱ መልእክቶች'],
   waiting: ['Waiting', 'በመጠባበቅ ላይ'],
-  oldestMessage: ['Oldest', 'የቆየው'],
   channels: ['Channels', 'የክፍያ መንገዶች'],
   reconciliation: ['Latest comparisons', 'የመጨረሻ ማመሳከሪያዎች'],
   noReconciliation: ['No day was compared yet.', 'እስካሁን የተመሳከረ ቀን የለም።'],
@@ -34,9 +33,6 @@ const text = catalogue({
   COMING_SOON: ['Coming soon', 'በቅርቡ'],
   MAINTENANCE: ['Maintenance', 'በጥገና ላይ'],
   unavailable: ['does not respond; tried again at', 'ምላሽ አይሰጥም፤ እንደገና የሚሞከረው በ'],
-  CLEAN: ['Clean', 'ልዩነት የለም'],
-  DISCREPANCIES: ['Discrepancies', 'ልዩነቶች አሉ'],
-  INCOMPLETE: ['Incomplete', 'ያልተሟላ'],
   asOf: (time: string) => [`As of ${time}`, `በ${time} የነበረ`],
 });
 
@@ -44,7 +40,7 @@ const text = catalogue({
 export function Overview() {
   const query = useRead('GET /api/ops/overview', {}, { everyMs: REFRESH_MS });
   return (
-    <Page title={text.title}>
+    <Page title={shared.overview}>
       <Loaded query={query}>
         {({ data }) => (
           <>
@@ -99,7 +95,7 @@ function Counts({ title, counts, to }: CountsProps) {
 function Numbers({ overview: { deliveries, outbox } }: { overview: Data }) {
   return (
     <>
-      <Panel title={text.deliveries}>
+      <Panel title={shared.deliveries}>
         <Facts
           rows={{
             [text.open]: formatCount(deliveries.open),
@@ -112,7 +108,7 @@ function Numbers({ overview: { deliveries, outbox } }: { overview: Data }) {
         <Facts
           rows={{
             [text.waiting]: formatCount(outbox.rows),
-            [text.oldestMessage]: formatDuration(Math.round(outbox.oldestSeconds)),
+            [text.oldest]: formatDuration(Math.round(outbox.oldestSeconds)),
           }}
         />
       </Panel>
@@ -158,7 +154,7 @@ function Comparisons({ days }: { days: Data['reconciliation'] }) {
             <span className="font-medium">{channelName(channel)}</span>
             <EnvironmentBadge of={of} />
             <Day day={day} />
-            <Badge tone={DAY_TONES[status]}>{text[status]}</Badge>
+            <Badge tone={DAY_TONES[status]}>{RESULTS[status]}</Badge>
           </li>
         ))}
       </ul>

@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Proposal>[] = [
 
 /** Changes that need a second operator, in both environments. */
 export const Proposals = listPage<Proposal>({
-  title: text.title,
+  title: shared.proposals,
   filters: FILTERS,
   columns: COLUMNS,
   useRows: (query) => useRead('GET /api/ops/proposals', { query }, { everyMs: REFRESH_MS }),

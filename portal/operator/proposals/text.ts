@@ -3,7 +3,6 @@ import type { Proposal } from '../routes.ts';
 
 /** The texts of proposals. */
 export const text = catalogue({
-  title: ['Proposals', 'ሐሳቦች'],
   none: ['There is no proposal.', 'ሐሳብ የለም።'],
   changes: ['What it changes', 'የሚለውጠው'],
   action: ['Action', 'ተግባር'],

@@ -97,7 +97,7 @@ function PlainItem({ item }: { item: WorkItem }) {
         rows={{
           [text.since]: <Time at={since} seconds />,
           [text.waits]: formatDuration(waitingSeconds),
-          [text.amount]: birr(amount),
+          [shared.amount]: birr(amount),
           [shared.merchant]: item.merchantId && <MerchantLine of={item} />,
         }}
       />

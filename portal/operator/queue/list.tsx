@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<WorkItem>[] = [
     cell: ({ waitingSeconds }) => <span className="whitespace-nowrap">{formatDuration(waitingSeconds)}</span>,
   },
   { header: text.what, cell: (item) => <What item={item} /> },
-  { header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
+  { header: shared.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
 ];
@@ -96,7 +96,7 @@ function GoneDrawer({ next, onNext, onClose }: GoneProps) {
 
 /** Everything that needs an operator, longest waiting first. */
 export function Queue() {
-  return <WorkList endpoint="GET /api/ops/queue" filters={FILTERS} title={text.title} empty={text.none} />;
+  return <WorkList endpoint="GET /api/ops/queue" filters={FILTERS} title={shared.queue} empty={text.none} />;
 }
 
 /** Everything that is overdue without an operator having to act. */
@@ -105,7 +105,7 @@ export function Stalled() {
     <WorkList
       endpoint="GET /api/ops/stalled"
       filters={STALLED_FILTERS}
-      title={text.stalledTitle}
+      title={shared.stalled}
       empty={text.noneStalled}
     />
   );

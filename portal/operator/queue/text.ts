@@ -2,14 +2,11 @@ import { catalogue } from '../../ui/language.ts';
 
 /** The texts of the queue and of stalled work. */
 export const text = catalogue({
-  title: ['Queue', 'ወረፋ'],
-  stalledTitle: ['Stalled work', 'የቆመ ሥራ'],
   none: ['Nothing waits for an operator.', 'ኦፕሬተር የሚጠብቅ ነገር የለም።'],
   noneStalled: ['Nothing is stalled.', 'የቆመ ሥራ የለም።'],
   label: ['What waits', 'የሚጠብቁት'],
   kind: ['Kind', 'ዓይነት'],
   what: ['What', 'ምንድን ነው'],
-  amount: ['Amount', 'መጠን'],
   since: ['Since', 'ከ'],
   waits: ['Waits for', 'የጠበቀው'],
   gone: ['No longer in this list', 'ከዚህ ዝርዝር ወጥቷል'],

@@ -38,7 +38,7 @@ export function Reconciliation() {
   const open = compared.data?.data.find((one) => idOf(one) === state.open);
   return (
     <Page
-      title={text.title}
+      title={shared.reconciliation}
       actions={<CommandButton name="reconciliation.run" address="/api/ops/reconciliation/run" body={{ environment }} />}
     >
       <div className="card">
@@ -76,7 +76,7 @@ function DayTable({ days, onOpen }: TableProps) {
       cell: (date) => <Result of={days.find((one) => one.day === date && one.channel === channel)} onOpen={onOpen} />,
     })),
   ];
-  return <List label={text.label} columns={columns} rows={dates} idOf={(date) => date} />;
+  return <List label={shared.days} columns={columns} rows={dates} idOf={(date) => date} />;
 }
 
 function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TableProps['onOpen'] }) {
@@ -112,7 +112,7 @@ function DayDrawer({ of, onClose }: { of: ReconciledDay; onClose: () => void }) 
       <Facts
         rows={{
           [text.state]: <Badge tone={TONES[status]}>{RESULTS[status]}</Badge>,
-          [text.discrepancies]: (
+          [shared.discrepancies]: (
             <Link to="/discrepancies" search={{ day, channel } as never} className="text-brand underline">
               {formatCount(discrepancies)}
             </Link>

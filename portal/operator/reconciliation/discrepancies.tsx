@@ -57,9 +57,9 @@ export function Discrepancies() {
   const query = { ...state.query, environment };
   const discrepancies = useRead('GET /api/ops/reconciliation/discrepancies', { query }, { everyMs: REFRESH_MS });
   return (
-    <Page title={text.discrepancies}>
+    <Page title={shared.discrepancies}>
       <Listing
-        label={text.discrepancies}
+        label={shared.discrepancies}
         state={state}
         query={discrepancies}
         columns={COLUMNS}

@@ -56,7 +56,7 @@ export function Receipts() {
   );
   return (
     <Page
-      title={text.receipts}
+      title={shared.receipts}
       actions={
         <>
           <CommandButton
@@ -73,7 +73,7 @@ export function Receipts() {
       }
     >
       <Listing
-        label={text.receipts}
+        label={shared.receipts}
         state={state}
         query={receipts}
         columns={COLUMNS}

@@ -3,7 +3,6 @@ import type { Discrepancy, ReconciledDay } from '../routes.ts';
 
 /** The texts of reconciliation. */
 export const text = catalogue({
-  title: ['Reconciliation', 'ማመሳከር'],
   none: ['No day was compared in this time.', 'በዚህ ጊዜ የተመሳከረ ቀን የለም።'],
   day: ['Day', 'ቀን'],
   running: ['is being compared', 'በማመሳከር ላይ'],
@@ -15,9 +14,7 @@ export const text = catalogue({
   reversals: ['Reversals', 'የተመለሱ ወጪዎች'],
   refunds: ['Refunds', 'ተመላሽ ክፍያዎች'],
   owed: ['Owed by the provider at the end of the day', 'በቀኑ መጨረሻ አቅራቢው ያለበት'],
-  discrepancies: ['Discrepancies', 'ልዩነቶች'],
   noDiscrepancies: ['There is no discrepancy.', 'ልዩነት የለም።'],
-  label: ['Days and channels', 'ቀናትና የክፍያ መንገዶች'],
   kind: ['Kind', 'ዓይነት'],
   order: ['Order', 'ትዕዛዝ'],
   state: ['State', 'ሁኔታ'],
@@ -29,7 +26,6 @@ export const text = catalogue({
   closedBy: ['Closed by', 'የዘጋው'],
   note: ['Note', 'ማስታወሻ'],
   account: ['Account', 'ሂሳብ'],
-  receipts: ['Bank receipts', 'የባንክ ገቢዎች'],
   noReceipts: ['No money has arrived at the bank.', 'ወደ ባንክ የገባ ገንዘብ የለም።'],
   bankReference: ['Reference of the bank', 'የባንክ ማጣቀሻ'],
   receiptId: ['Receipt id', 'የገቢ መለያ'],

@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Settlement>[] = [
 
 /** The settlements of all merchants in an environment. */
 export const Settlements = listPage<Settlement>({
-  title: text.title,
+  title: shared.settlements,
   filters: FILTERS,
   columns: COLUMNS,
   useRows: (query, options) => useRead('GET /api/ops/settlements', { query: { ...query, environment } }, options),

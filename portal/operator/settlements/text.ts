@@ -2,7 +2,6 @@ import { catalogue } from '../../ui/language.ts';
 
 /** The texts of settlements. */
 export const text = catalogue({
-  title: ['Settlements', 'ወደ ባንክ ዝውውሮች'],
   none: ['There was no settlement in the last 30 days.', 'ባለፉት 30 ቀናት ዝውውር አልነበረም።'],
   search: ['Id, request id or reference of the bank', 'መለያ፣ የጥያቄ መለያ ወይም የባንክ ማጣቀሻ'],
   account: ['Account', 'ሂሳብ'],

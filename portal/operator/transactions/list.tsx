@@ -34,12 +34,12 @@ const COLUMNS: readonly Column<Transaction>[] = [
   { header: shared.status, narrow: 'second', cell: ({ status }) => <StatusBadge status={status} /> },
   { header: shared.channel, cell: ({ transactionThrough }) => transactionThrough && channelName(transactionThrough) },
   { header: text.customer, narrow: 'none', cell: ({ customerPhone }) => customerPhone },
-  { header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: shared.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 /** The transactions of all merchants in an environment. */
 export const Transactions = listPage<Transaction>({
-  title: text.title,
+  title: shared.transactions,
   filters: FILTERS,
   columns: COLUMNS,
   useRows: (query, options) => useRead('GET /api/ops/transactions', { query: { ...query, environment } }, options),

@@ -2,11 +2,9 @@ import { catalogue } from '../../ui/language.ts';
 
 /** The texts of transactions. */
 export const text = catalogue({
-  title: ['Transactions', 'ግብይቶች'],
   none: ['There was no transaction in the last 30 days.', 'ባለፉት 30 ቀናት ግብይት አልነበረም።'],
   orderNo: ['Order number', 'የትዕዛዝ ቁጥር'],
   customer: ['Customer', 'ደንበኛ'],
-  createdAt: ['Created at', 'የተፈጠረበት ጊዜ'],
   completedAt: ['Completed at', 'የተጠናቀቀበት ጊዜ'],
   received: ['Received', 'የተቀበሉት'],
   net: ['Net', 'የተጣራ'],

@@ -131,7 +131,7 @@ function TransactionFacts({ transaction }: { transaction: Detail }) {
         [text.customer]: [transaction.customerName, transaction.customerPhone, transaction.customerEmail]
           .filter(Boolean)
           .join(', '),
-        [text.createdAt]: <Time at={transaction.createdAt} seconds />,
+        [shared.createdAt]: <Time at={transaction.createdAt} seconds />,
         [text.completedAt]: completedAt && <Time at={completedAt} seconds />,
         [text.transactionId]: <Code value={transaction.transactionId} name={text.transactionId} />,
         [text.sessionId]: <Code value={transaction.sessionId} name={text.sessionId} />,

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Withdrawal>[] = [
 
 /** The withdrawals of all merchants in an environment. */
 export const Withdrawals = listPage<Withdrawal>({
-  title: text.title,
+  title: shared.withdrawals,
   filters: FILTERS,
   columns: COLUMNS,
   useRows: (query, options) => useRead('GET /api/ops/withdrawals', { query: { ...query, environment } }, options),

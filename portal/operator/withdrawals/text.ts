@@ -4,7 +4,6 @@ import { catalogue } from '../../ui/language.ts';
 
 /** The texts of withdrawals. */
 export const text = catalogue({
-  title: ['Withdrawals', 'ወጪዎች'],
   none: ['There was no withdrawal in the last 30 days.', 'ባለፉት 30 ቀናት ወጪ አልነበረም።'],
   search: ['Id, request id or reference', 'መለያ፣ የጥያቄ መለያ ወይም ማጣቀሻ'],
   to: ['To', 'የሚከፈለው'],
