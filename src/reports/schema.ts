@@ -22,8 +22,7 @@ const days = {
 };
 const day = z.string().meta({ format: 'date' });
 
-export const FORMAT_DESCRIPTION =
-  'PDF is the statement of each settlement, and of other kinds a table of the main columns';
+export const FORMAT_DESCRIPTION = 'PDF is a statement of each settlement, otherwise a table of the main columns';
 export const interval = z
   .enum(Object.keys(INTERVALS) as [Interval, ...Interval[]])
   .describe('Weeks start on Monday; Pagumen is a part of Nehase');
@@ -222,12 +221,19 @@ const PayoutSums = SharedSums.extend({
   ),
 });
 
-function grouped<Shape extends typeof SharedSums.shape>(sums: z.ZodObject<Shape>) {
+function grouped<Shape extends z.ZodRawShape>(sums: z.ZodObject<Shape>) {
   return z.object({
     total: sums,
     groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums.shape })),
   });
 }
+
+const OF_REFUNDS = { count: true, requested: true, feeReturned: true, feeTaxReturned: true, reserved: true } as const;
+/** By the day on which a refund was requested; `refunded` of payments is by the day of the payment. */
+const RefundSums = PaymentSums.pick(OF_REFUNDS).extend({
+  gross: amount('The amount paid back, as posted to the ledger: for SUCCESS, another one than requested, too'),
+  net: amount('The amount debited from the balance: gross - feeReturned - feeTaxReturned, without an excess'),
+});
 
 /** `GET /api/checkout/reports/summary`. */
 export const Summary = z
@@ -242,6 +248,7 @@ export const Summary = z
     environment: z.enum(['sandbox', 'live']),
     asOf: instant,
     payments: grouped(PaymentSums),
+    refunds: grouped(RefundSums),
     withdrawals: grouped(PayoutSums),
     settlements: grouped(PayoutSums),
   })

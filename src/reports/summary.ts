@@ -17,10 +17,11 @@ export async function summarise(
   const range = readPeriod(requested, now);
   const filter = { ...scopeOf(scope), range, statuses: null, channel: null };
   return inSnapshot(db, async (trx, asOf) => {
-    const groupsOf = async (kind: 'payments' | 'withdrawals' | 'settlements') =>
+    const groupsOf = async (kind: Exclude<ReportKind, 'balance'>) =>
       kinds.includes(kind) ? groupInParts(trx, filter, SOURCES[kind]) : [];
-    const [payments, withdrawals, settlements] = await Promise.all([
+    const [payments, refunds, withdrawals, settlements] = await Promise.all([
       groupsOf('payments'),
+      groupsOf('refunds'),
       groupsOf('withdrawals'),
       groupsOf('settlements'),
     ]);
@@ -32,6 +33,7 @@ export async function summarise(
       environment: scope.environment,
       asOf,
       payments: presentGroups(payments),
+      refunds: presentGroups(refunds),
       withdrawals: presentGroups(withdrawals),
       settlements: presentGroups(settlements),
     };
@@ -62,7 +64,7 @@ export function presentGroups(groups: readonly Group[]) {
   };
 }
 
-/** Sums by the columns of payments, or of payouts, which have no refunds. */
+/** Sums by the columns of payments, refunds, or payouts, each with zeros for what only the others have. */
 export function presentSums({ count, totals }: Sums) {
   const { amount = 0n, fee = 0n, feeTax = 0n, reserved = 0n } = totals;
   const { receivedAmount, paidAmount = 0n, netAmount, totalDebit = 0n } = totals;

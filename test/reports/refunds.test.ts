@@ -216,6 +216,15 @@ test('payments less their refunds, paid and pending, are the balance', async () 
     const cells: Record<string, number | null>[] = file.body.rows;
     expect([name, cells.reduce((sum, row) => sum + santim(row[name] ?? 0), 0n)]).toEqual([name, total]);
   }
+  const summary = await reports.get(scope, `${REPORTS}/summary?${new URLSearchParams(all)}`);
+  const { amount: requested, paidAmount: gross, totalDebit: net, ...same } = report.totals;
+  expect(summary.body.data.refunds.total).toMatchObject({
+    ...same,
+    requested,
+    gross,
+    net,
+    count: file.body.rows.length,
+  });
 });
 
 test('the row of a refund has each field in its own column, and a status selects some', async () => {

@@ -8,28 +8,39 @@ import { text } from './text.ts';
 import { STATUSES, type WantedReport } from './wanted.ts';
 
 type PaymentGroup = ReportSummary['payments']['groups'][number];
-type Group = PaymentGroup | ReportSummary['withdrawals']['groups'][number];
+/** Of any kind: amounts that only other kinds have are missing. */
+type Group = Pick<PaymentGroup, 'status' | 'channel' | 'count'> & Partial<PaymentGroup>;
 
 const AMOUNTS = {
-  requested: ({ requested }: Group) => requested,
-  gross: ({ gross }: Group) => gross,
-  fee: ({ fee, feeTax }: Group) => fee + feeTax,
-  net: ({ net }: Group) => net,
+  requested: ({ requested = 0 }: Group) => requested,
+  gross: ({ gross = 0 }: Group) => gross,
+  fee: ({ fee = 0, feeTax = 0 }: Group) => fee + feeTax,
+  net: ({ net = 0 }: Group) => net,
+  refunded: ({ refunded = 0 }: Group) => refunded,
+  feeReturned: ({ feeReturned = 0, feeTaxReturned = 0 }: Group) => feeReturned + feeTaxReturned,
+  netAfterRefunds: ({ netAfterRefunds = 0 }: Group) => netAfterRefunds,
 } as const;
-const isPayment = (group: Group): group is PaymentGroup => 'refunded' in group;
-/** Of payments that were refunded. */
-const REFUNDS = {
-  refunded: (group: Group) => (isPayment(group) ? group.refunded : 0),
-  feeReturned: (group: Group) => (isPayment(group) ? group.feeReturned + group.feeTaxReturned : 0),
-  netAfterRefunds: (group: Group) => (isPayment(group) ? group.netAfterRefunds : 0),
-} as const;
-const ALL = { ...AMOUNTS, ...REFUNDS };
-type AmountName = keyof typeof ALL;
-/** The columns; of refunds and of fees returned with them only where there are any. */
-function namesOf(groups: readonly Group[]): AmountName[] {
-  const has = (name: AmountName): boolean => groups.some((group) => ALL[name](group) > 0);
-  const names = Object.keys(has('refunded') ? ALL : AMOUNTS) as AmountName[];
-  return names.filter((name) => name !== 'feeReturned' || has(name));
+type AmountName = keyof typeof AMOUNTS;
+
+const OF_PAYOUTS = ['requested', 'gross', 'fee', 'net'] as const;
+const AMOUNTS_OF: Record<WantedReport['kind'], readonly AmountName[]> = {
+  payments: [...OF_PAYOUTS, 'refunded', 'feeReturned', 'netAfterRefunds'],
+  refunds: ['requested', 'gross', 'feeReturned', 'net'],
+  withdrawals: OF_PAYOUTS,
+  settlements: OF_PAYOUTS,
+};
+/** Amounts with a column only where the other one is not zero. */
+const ONLY_WITH: Partial<Record<AmountName, AmountName>> = {
+  refunded: 'refunded',
+  feeReturned: 'feeReturned',
+  netAfterRefunds: 'refunded',
+};
+
+function namesOf(kind: WantedReport['kind'], groups: readonly Group[]): AmountName[] {
+  return AMOUNTS_OF[kind].filter((name) => {
+    const other = ONLY_WITH[name];
+    return !other || groups.some((group) => AMOUNTS[other](group) > 0);
+  });
 }
 
 /** The sums of a period by status and channel: those of the rows that a file of it has. */
@@ -49,7 +60,7 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
       header: text[name],
       align: 'end' as const,
       ...(name !== 'gross' && { narrow: 'none' as const }),
-      cell: (group: Group) => formatBirr(ALL[name](group)),
+      cell: (group: Group) => formatBirr(AMOUNTS[name](group)),
     })),
   ];
   return (
@@ -61,7 +72,7 @@ export function Sums({ wanted: { kind, days, status, channel } }: { wanted: Want
             (channel === undefined || group.channel === channel),
         );
         if (groups.length === 0) return <Empty title={text.none}>{text.noneHelp}</Empty>;
-        const names = namesOf(groups);
+        const names = namesOf(kind, groups);
         const columns = columnsOf(names);
         return (
           <List
@@ -83,6 +94,6 @@ const sumOf = (groups: Group[], amount: (group: Group) => number): number =>
 
 function totalsOf(groups: Group[], names: readonly AmountName[]) {
   const count = groups.reduce((sum, group) => sum + group.count, 0);
-  const amounts = names.map((name) => [text[name], birr(sumOf(groups, ALL[name]))] as const);
+  const amounts = names.map((name) => [text[name], birr(sumOf(groups, AMOUNTS[name]))] as const);
   return [[text.totalCount, formatCount(count)] as const, ...amounts];
 }

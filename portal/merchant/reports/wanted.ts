@@ -1,16 +1,18 @@
 import { addisDay, isDay } from '../../../src/lib/dates.ts';
+import { REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { addressOf } from '../../ui/call.ts';
 import { pickerCalendar } from '../../ui/format.ts';
+import { STATES as REFUND_STATES } from '../../ui/refund-state.tsx';
 import type { Search } from '../../ui/search-params.ts';
 import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
 import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
 import { CALENDARS, periodOf, PERIODS } from './period.ts';
 
-export const KINDS = ['payments', 'withdrawals', 'settlements'] as const;
+export const KINDS = ['payments', 'refunds', 'withdrawals', 'settlements'] as const;
 
 /** The kinds that a person may see. */
 export const kindsFor = (may: (permission: string) => boolean) =>
@@ -22,6 +24,7 @@ export const FORMATS = ['CSV', 'XLSX', 'PDF'] as const;
 /** The statuses of each kind in words. */
 export const STATUSES = {
   payments: TRANSACTION_STATUSES.map((one) => [one, TRANSACTION_STATES[one]] as const),
+  refunds: REFUND_STATUSES.map((one) => [one, REFUND_STATES[one]] as const),
   withdrawals: WITHDRAWAL_STATUSES.map((one) => [one, WITHDRAWAL_STATES[one]] as const),
   settlements: SETTLEMENT_STATUSES.map((one) => [one, SETTLEMENT_STATES[one]] as const),
 } as const;
