@@ -1,3 +1,7 @@
+import { readFile } from 'node:fs/promises';
+
+import { parse } from 'csv-parse/sync';
+
 import { readBalance } from '../../src/ledger/balance.ts';
 import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
@@ -224,6 +228,33 @@ test('from the set amount on another person confirms a refund; who may not refun
   expect([admin, owner, developer].flatMap(({ problems }) => problems)).toEqual([]);
   for (const { close } of [admin, owner, developer]) await close();
 }, 90_000);
+
+test.each(['en', 'am'] as const)(
+  'the report of refunds has sums of the rows of its file, in %s',
+  async (language) => {
+    const tab = await portal.open('/test/reports?kind=refunds', { role: 'owner', language });
+    const { page, problems, close } = tab;
+    await page.locator('tfoot').waitFor();
+    expect(await inspectScreen(tab, `report-of-refunds-${language}`)).toEqual([]);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("CSV")')]);
+    const listed: Record<string, string>[] = parse(await readFile(await download.path(), 'utf8'), {
+      columns: true,
+      bom: true,
+    });
+    const shown = await page.locator('tfoot dd').allInnerTexts();
+    const [count, ...sums] = shown.map((text) => Number(text.replaceAll(/[^\d.]/g, '')));
+    expect(count).toBe(listed.length);
+    for (const [index, name] of ['Amount', 'Paid Amount', 'Fee Returned', 'Total Debit'].entries()) {
+      const names = name === 'Fee Returned' ? [name, 'Fee Tax Returned'] : [name];
+      const cells = listed.flatMap((row) => names.map((one) => Math.round(Number(row[one]) * 100)));
+      const total = cells.reduce((sum, santim) => sum + santim, 0);
+      expect([name, total > 0, sums[index]]).toEqual([name, true, total / 100]);
+    }
+    expect(problems).toEqual([]);
+    await close();
+  },
+  60_000,
+);
 
 test('in live who has requested a refund or a withdrawal reads why another person has to confirm it', async () => {
   await portal.db.transaction((trx) => setSecondPersonFrom(trx, portal.scope.merchantId, 50_00n));
