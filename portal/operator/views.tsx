@@ -1,10 +1,11 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { createContext, lazy, Suspense, type ComponentType } from 'react';
+import { createContext, type ComponentType } from 'react';
 
 import { Button } from '../ui/button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Skeleton } from '../ui/feedback.tsx';
 import { birr } from '../ui/format.ts';
+import { onDemand } from '../ui/on-demand.tsx';
 import { Page } from '../ui/page.tsx';
 import { ACTIONS } from './action-text.ts';
 import { useRead } from './routes.ts';
@@ -16,7 +17,7 @@ type View = ComponentType<{ id: string }>;
 const view = (path: string, label: string, load: () => Promise<View>) => ({
   path,
   label,
-  View: lazy(async () => ({ default: await load() })),
+  View: onDemand(load, <Skeleton />).Component,
 });
 
 /** The resources that have a view: the path of its page, its name, and the component that is loaded when it is shown. */
@@ -101,9 +102,7 @@ export function ViewOf({ kind, id }: { kind: ViewKind; id: string }) {
   const { View } = VIEWS[kind];
   return (
     <Subject value={useNameOf(kind, id)}>
-      <Suspense fallback={<Skeleton />}>
-        <View id={id} />
-      </Suspense>
+      <View id={id} />
     </Subject>
   );
 }
