@@ -67,7 +67,7 @@ CREATE INDEX user_token_operator ON user_token (lower(email)) WHERE purpose = 'o
 
 -- Sign-ins of accounts, also of those that do not exist, as rate-limiter-flexible counts them. A crash may reset them.
 CREATE UNLOGGED TABLE sign_in_count (
-  key    text PRIMARY KEY,                         -- SHA-256 of the address
+  key    text PRIMARY KEY,                         -- 'accounts:' and the SHA-256 of the e-mail address
   points integer NOT NULL,
   expire double precision                          -- ms since 1970
 );

@@ -66,8 +66,8 @@ function isInstalledFromCache() {
     renameSync(join(draft, 'node_modules'), join(project, 'node_modules'));
     return true;
   } catch (error) {
-    // A folder that is mounted, or that this user may not remove, cannot be replaced: npm fills it.
-    if (['EBUSY', 'EXDEV', 'EPERM', 'EACCES', 'EROFS'].includes(error.code)) return false;
+    // A folder that is mounted, in use, or that this user may not remove, cannot be replaced: npm fills it.
+    if (['EBUSY', 'EXDEV', 'EPERM', 'EACCES', 'EROFS', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) return false;
     throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });

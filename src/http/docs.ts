@@ -22,7 +22,7 @@ const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
 
 // validatorUrl: null keeps Swagger UI from calling its public validator.
-const START = `SwaggerUIBundle({ url: location.pathname + '.json', dom_id: '#docs', deepLinking: true, validatorUrl: null,
+const START = `SwaggerUIBundle({ url: location.pathname.replace(/\\/$/, '') + '.json', dom_id: '#docs', deepLinking: true, validatorUrl: null,
   docExpansion: 'list', presets: [SwaggerUIBundle.presets.apis] });
 `;
 

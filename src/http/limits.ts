@@ -7,7 +7,7 @@ import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 
-/** Requests a second, by kind of caller; 0 = no limit. Counted in memory, by each process, except sign-ins. */
+/** Requests a second, by kind of caller; 0 = no limit. Counted in memory, by each process, except the sign-ins of an account. */
 export type LimitSettings = {
   sandboxPerSecond: number;
   livePerSecond: number;

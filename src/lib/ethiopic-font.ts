@@ -7,6 +7,9 @@ const file = '@fontsource/noto-sans-ethiopic/files/noto-sans-ethiopic-ethiopic-4
 /** The font for Ethiopic letters, as WOFF2. */
 export const FONT = readFileSync(createRequire(import.meta.url).resolve(file));
 
+/** For how long browsers keep it. */
+export const FONT_CACHED = 'public, max-age=31536000, immutable';
+
 /** The address of the font, below the root of each listener that has pages; it changes with the file. */
 export const FONT_PATH = `/fonts/noto-sans-ethiopic-${sha256(FONT).toString('hex').slice(0, 8)}.woff2`;
 

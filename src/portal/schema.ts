@@ -230,7 +230,6 @@ export const MerchantAuditQuery = MerchantAuditFilterQuery.extend(pageQuery);
 export const WithdrawalPolicy = z.strictObject({ secondPersonFrom: birrAmount.nullable().describe('ETB; null: off') });
 export const OwnRequests = z.object({
   ids: z.array(z.string()).describe('wd_… and rfd_…, the newest of each'),
-  complete: z.boolean().describe('false: so many wait that older ones are left out'),
 });
 export const Decline = z.strictObject({ reason: plainText(200).trim().min(1).describe('In the timeline') });
 

@@ -36,7 +36,7 @@ function ownRequestsRoute({ db }: Deps): Route {
     responses: { 200: schema.OwnRequests },
     handle: async ({ caller }) => {
       const message = 'Own requests retrieved';
-      if (caller.environment === 'sandbox') return { message, data: { ids: [], complete: true } };
+      if (caller.environment === 'sandbox') return { message, data: { ids: [] } };
       const [withdrawals, refunds] = await Promise.all([
         listAwaiting(db, caller, WAITING_MAX),
         listAwaitingRefunds(db, caller, WAITING_MAX),
@@ -45,8 +45,7 @@ function ownRequestsRoute({ db }: Deps): Route {
       const requesters = [...new Set(waiting.map(({ requestedBy }) => requestedBy))];
       const own = new Set(await findOwnRequesters(db, caller.userId, requesters));
       const ids = waiting.filter(({ requestedBy }) => own.has(requestedBy)).map(({ id }) => id);
-      const complete = withdrawals.length < WAITING_MAX && refunds.length < WAITING_MAX;
-      return { message, data: { ids, complete } };
+      return { message, data: { ids } };
     },
   });
 }

@@ -53,7 +53,7 @@ export async function applyProviderResult(
       row = await transitionWithdrawal(tx, row, { ...transition, changes, at, notifyWorkflow });
     }
     if (row !== before) return { row, contradicted: null, other };
-    if (isNewest) row = await recordReport(tx, before, { outcome, at, checked });
+    if (isNewest) row = await recordReport(tx, before, { outcome, at, checked, isOther: other !== undefined });
     const isConflict = CONTRADICTED[outcome.kind]?.includes(before.status) ?? false;
     if (isConflict) await openCase(tx, before, { outcome, at });
     return { row, contradicted: isConflict ? before.status : null, other };
@@ -120,15 +120,15 @@ const CONFLICT_LOG: Partial<Record<WithdrawalRow['status'], string>> = {
 async function recordReport(
   tx: UnitOfWork,
   row: WithdrawalRow,
-  { outcome, at, checked }: Report & { checked: Partial<WithdrawalRow> },
+  { outcome, at, checked, isOther }: Report & { checked: Partial<WithdrawalRow>; isOther: boolean },
 ): Promise<WithdrawalRow> {
   const isNewlyPaid = isPaidReport(outcome) && row.status !== 'SUCCESS';
   const firstReportedPaidAt = row.firstReportedPaidAt ?? (isNewlyPaid ? at : null);
   const isOpen = ['accepted', 'pending', 'not-found'].includes(outcome.kind) && firstReportedPaidAt === null;
   const next = isOpen ? 'SUBMITTED' : 'UNKNOWN';
   const stage = row.status === 'PENDING' ? next : row.stage;
-  // A paid withdrawal keeps the reference that it was paid under.
-  const references = row.status === 'SUCCESS' ? {} : referencesOf(outcome);
+  // A paid withdrawal keeps the reference that it was paid under, and none gets that of another one.
+  const references = row.status === 'SUCCESS' || isOther ? {} : referencesOf(outcome);
   const { providerReference = row.providerReference } = references;
   const isChanged = stage !== row.stage || providerReference !== row.providerReference;
   const version = row.version + (isChanged ? 1 : 0);

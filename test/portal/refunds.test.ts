@@ -1,4 +1,3 @@
-import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { createRefund } from '../../src/payments/refunds/create.ts';
@@ -97,20 +96,6 @@ test('from the amount of the policy on another person confirms it; the requester
   expect(mails).toMatchObject([{ notice: { kind: 'refund.awaiting' } }]);
   const audit = await owner.send('GET', `/api/portal/audit?resourceId=${refundId}`, { environment: 'live' });
   expect(audit.body.data.map(({ action }: { action: string }) => action)).toEqual(['refund.confirm']);
-});
-
-test('own requests say when so many wait that older ones are left out', async () => {
-  const owner = await signedIn('owner');
-  await needSecondPerson();
-  const id = await requestLive();
-  const read = async () => (await owner.send('GET', '/api/portal/own-requests', { environment: 'live' })).body.data;
-  expect(await read()).toEqual({ ids: [id], complete: true });
-  const insert = `INSERT INTO refund SELECT (jsonb_populate_record(r, jsonb_build_object('id', 'rfd_many' || n,
-      'reference', 'MANY-' || n, 'callback_secret', 'many' || n, 'requested_by', 'usr_many'))).*
-    FROM refund r, generate_series(1, 1000) n WHERE r.id = :id`;
-  await rows(portal.db, insert, { id });
-  expect(await read()).toEqual({ ids: [], complete: false });
-  await portal.database.asOwner("DELETE FROM refund WHERE requested_by = 'usr_many'");
 });
 
 test('declined by another person it fails with the reason, and its money is available again', async () => {

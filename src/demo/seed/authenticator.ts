@@ -44,6 +44,6 @@ export async function nextCode(
   }
   const secret = decrypt(keyRing, SEALED_TOTP_SECRETS.scopeOf([user.id]), user.totpSecret);
   const startsAt = Math.max(Date.now(), (Number(user.totpLastStep ?? 0) + 1) * STEP_MS);
-  await sleep(startsAt - STEP_MS - Date.now());
+  await sleep(Math.max(0, startsAt - STEP_MS - Date.now()));
   return generateSync({ secret, epoch: Math.floor(startsAt / 1_000) });
 }

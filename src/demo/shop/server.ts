@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 
 import { readBody } from '../../lib/body.ts';
-import { FONT, FONT_PATH } from '../../lib/ethiopic-font.ts';
+import { FONT, FONT_CACHED, FONT_PATH } from '../../lib/ethiopic-font.ts';
 import type { Logger } from '../../lib/log.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
@@ -122,7 +122,7 @@ function pageRoutes(inbox: Inbox, checkout: Checkout): Router {
     ctx.body = shopPage(inbox, languageOf(ctx));
   });
   routes.get(FONT_PATH, (ctx) => {
-    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    ctx.set('Cache-Control', FONT_CACHED);
     ctx.type = 'font/woff2';
     ctx.body = FONT;
   });

@@ -32,7 +32,6 @@ type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
 export async function applyRefundResult(deps: ApplyDeps, leased: LeasedRefund, report: Report): Promise<RefundRow> {
   const { outcome, at } = report;
   const { id } = leased;
-  const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock(), ...referencesOf(outcome) };
   return deps.runInTransaction(async (tx) => {
     const before = await lockRefund(tx.trx, id);
     const isNewest = hasLease(before, leased);
@@ -41,6 +40,8 @@ export async function applyRefundResult(deps: ApplyDeps, leased: LeasedRefund, r
     if (before.lastOutcome === null)
       await record(tx, before, { kind: 'refund.submitted', at: before.submittedAt ?? at });
     const other = await findOther(tx, before, { outcome, findPaidPayout: deps.findPaidPayout });
+    const references = other ? {} : referencesOf(outcome);
+    const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock(), ...references };
     const end = other ? null : endOf(before, outcome);
     if (end) return transitionRefund(tx, before, { ...report, ...end, changes: { ...checked, ...end.changes } });
     const isContradiction = isPaidReport(outcome) && before.firstReportedPaidAt === null && before.status !== 'SUCCESS';
