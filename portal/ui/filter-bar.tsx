@@ -71,6 +71,8 @@ function namesOf(filter: Filter): readonly string[] {
   return ['startDate', 'endDate', ...new Set(inPlace)];
 }
 
+const keyOf = (filter: Filter): string => filter.kind + namesOf(filter)[0];
+
 /** What of a value in the address a filter has; a number may be one that it does not offer. */
 function knownOf(filter: Filter, value: string | undefined): string | undefined {
   if ((filter.kind !== 'one' && filter.kind !== 'several') || filter.values === undefined) return value;
@@ -126,25 +128,30 @@ type BarProps = {
   children?: ReactNode;
 };
 
-/** More than these would fill a telephone before the first row: there the rest is behind a button, unless it is set. */
+/**
+ * More than these would fill a telephone before the first row: there the rest is behind a button, but for filters that are
+ * set or were, whose windows may be open.
+ */
 const IN_SIGHT_MAX = 7;
 const IN_SIGHT_OF_MANY = 3;
 
 /** Every filter of a list, each with its value in sight. */
 export function FilterBar({ state, values, children }: BarProps) {
   const [areAllShown, setAllShown] = useState(false);
+  const [everSet, setEverSet] = useState<readonly string[]>([]);
   const { filters, chosen } = state;
-  const isSet = (filter: Filter): boolean => namesOf(filter).some((name) => chosen[name] !== undefined);
+  const newlySet = filters
+    .filter((filter) => namesOf(filter).some((name) => chosen[name] !== undefined))
+    .map(keyOf)
+    .filter((key) => !everSet.includes(key));
+  if (newlySet.length > 0) setEverSet([...everSet, ...newlySet]);
   const areMany = filters.length > IN_SIGHT_MAX;
   const isHidden = (filter: Filter, index: number): boolean =>
-    areMany && !areAllShown && index >= IN_SIGHT_OF_MANY && !isSet(filter);
+    areMany && !areAllShown && index >= IN_SIGHT_OF_MANY && !everSet.includes(keyOf(filter));
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
       {filters.map((filter, index) => (
-        <div
-          key={filter.kind + namesOf(filter)[0]}
-          className={`contents ${isHidden(filter, index) ? 'max-sm:hidden' : ''}`}
-        >
+        <div key={keyOf(filter)} className={`contents ${isHidden(filter, index) ? 'max-sm:hidden' : ''}`}>
           <OneFilter filter={filter} state={state} values={values} />
         </div>
       ))}

@@ -56,6 +56,12 @@ describe('every screen of the portal', () => {
     await page.keyboard.press('Escape');
     await filter('More filters').click();
     expect([await filter('Channel').isVisible(), await filter('Amount').isVisible()]).toEqual([true, false]);
+    // One that is no longer set stays, and has the focus again.
+    await filter('Channel').click();
+    await page.getByLabel('telebirr').click();
+    await page.waitForURL((url) => !url.searchParams.has('transactionThrough'));
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('main .card button:focus:has-text("Channel")');
     expect(problems).toEqual([]);
     await close();
   });
