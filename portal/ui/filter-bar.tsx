@@ -1,11 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 
-import { isDay } from '../../src/lib/dates.ts';
+import { DAYS, isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
 import type { Days } from './days.ts';
 import { TextField } from './field.tsx';
 import { ChoiceFilter, DateFilter, FilterChip, ListFilter } from './filters.tsx';
+import { formatDay } from './format.ts';
 import { SearchField } from './search-box.tsx';
 import { LIMIT_DEFAULT, listOf, type Search } from './search-params.ts';
 import { text } from './text.ts';
@@ -16,8 +17,8 @@ import { wrongDaysOf } from './wrong-days.tsx';
 export type Values = readonly (string | readonly [value: string, caption: string])[];
 
 /**
- * A filter of a list, by the API's name of its parameter. `search` is a field in sight, `text` one behind a button. Values
- * that are not known beforehand are given to the bar.
+ * A filter of a list, by the API's name of its parameter. `search` is a field in sight, `text` and `day` are fields behind a
+ * button. Values that are not known beforehand are given to the bar.
  */
 export type Filter =
   | {
@@ -28,6 +29,7 @@ export type Filter =
       other?: { name: string; pattern: RegExp };
     }
   | { kind: 'text'; name: string; label: string }
+  | { kind: 'day'; name: string; label: string }
   | { kind: 'one' | 'several'; name: string; label: string; values?: Values }
   | {
       /** startDate and endDate. */
@@ -75,6 +77,7 @@ const keyOf = (filter: Filter): string => filter.kind + namesOf(filter)[0];
 
 /** What of a value in the address a filter has; a number may be one that it does not offer. */
 function knownOf(filter: Filter, value: string | undefined): string | undefined {
+  if (filter.kind === 'day') return value !== undefined && isDay(value) ? value : undefined;
   if ((filter.kind !== 'one' && filter.kind !== 'several') || filter.values === undefined) return value;
   const known = filter.values.map((one) => (typeof one === 'string' ? one : one[0]));
   return listOf(value)
@@ -183,7 +186,12 @@ function OneFilter({ filter, state, values }: Omit<BarProps, 'children'> & { fil
   const { name, label } = filter;
   const value = state.chosen[name];
   const field = { name: label, value, onChange: (wanted: string | undefined) => state.change({ [name]: wanted }) };
-  if (filter.kind === 'text') return <TextFilter key={value} {...field} />;
+  if (filter.kind === 'text' || filter.kind === 'day') {
+    const { kind } = filter;
+    return (
+      <TypedFilter key={value} {...field} type={kind} caption={kind === 'day' ? value && formatDay(value) : value} />
+    );
+  }
   const given = filter.values ?? values?.[name] ?? [];
   const all = given.map((one) => (typeof one === 'string' ? ([one, one] as const) : one));
   if (filter.kind === 'one') return <ChoiceFilter {...field} values={all} chosen={value} />;
@@ -222,14 +230,22 @@ function SearchFilter({ filter, state: { chosen, change } }: SearchProps) {
   return <SearchField key={value} {...{ label, name, value }} className="w-full sm:w-72" onSearch={search} />;
 }
 
-type FieldProps = { name: string; value: string | undefined; onChange: (value: string | undefined) => void };
+type FieldProps = {
+  name: string;
+  value: string | undefined;
+  /** The value as it is shown. */
+  caption: string | undefined;
+  type: 'text' | 'day';
+  onChange: (value: string | undefined) => void;
+};
 
 const TEXT_CHARACTERS_MAX = 253;
 
-function TextFilter({ name, value, onChange }: FieldProps) {
+/** A field behind a button. Its value holds once it is complete, not with each key. */
+function TypedFilter({ name, value, caption, type, onChange }: FieldProps) {
   const [typed, setTyped] = useState(value ?? '');
   return (
-    <FilterChip name={name} value={value}>
+    <FilterChip name={name} value={caption}>
       {(close) => (
         <form
           className="flex w-64 flex-col gap-2"
@@ -241,7 +257,9 @@ function TextFilter({ name, value, onChange }: FieldProps) {
         >
           <TextField
             label={name}
+            type={type === 'day' ? 'date' : 'text'}
             maxLength={TEXT_CHARACTERS_MAX}
+            {...(type === 'day' && { min: DAYS.first, max: DAYS.last, hint: isDay(typed) && formatDay(typed) })}
             value={typed}
             onChange={({ target }) => setTyped(target.value)}
           />

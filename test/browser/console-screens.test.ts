@@ -113,6 +113,21 @@ describe('every screen of the console', () => {
     await close();
   });
 
+  test('discrepancies are narrowed to a day once it is typed, and one in the address that is none narrows nothing', async () => {
+    const { page, problems, close } = await console.open('/test/discrepancies?day=x');
+    await page.waitForSelector('tbody tr:has-text("Order that is not ours")');
+    await page.locator('main').getByRole('button', { name: 'Day', exact: true }).click();
+    const field = page.locator('input[type=date]');
+    await field.pressSequentially('01022024');
+    expect(await field.inputValue()).toBe('2024-01-02');
+    expect(new URL(page.url()).searchParams.get('day')).toBe('x');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**day=2024-01-02**');
+    await page.waitForSelector('main button:has-text("Day"):has-text("2024")');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('a withdrawal under review and held money stand in the queue in Amharic, with reasons and order number', async () => {
     const { fixture, scope } = console;
     await withdraw(fixture, scope, 10_14n);

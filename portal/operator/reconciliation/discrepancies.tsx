@@ -4,10 +4,8 @@ import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { useFilters, type Filter, type FilterState } from '../../ui/filter-bar.tsx';
-import { FilterChip } from '../../ui/filters.tsx';
-import { birr, formatDay } from '../../ui/format.ts';
+import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import { birr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -32,7 +30,7 @@ const FILTERS: readonly Filter[] = [
   },
   { kind: 'one', name: 'kind', label: text.kind, values: Object.entries(KINDS) },
   { kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES },
-  { kind: 'own', names: ['day'], show: (state) => <DayFilter {...state} /> },
+  { kind: 'day', name: 'day', label: text.day },
 ];
 
 const COLUMNS: readonly Column<Discrepancy>[] = [
@@ -68,21 +66,6 @@ export function Discrepancies() {
         rowDrawer={({ row, close }) => <DiscrepancyDrawer of={row} onClose={close} />}
       />
     </Page>
-  );
-}
-
-function DayFilter({ chosen: { day }, change }: FilterState) {
-  return (
-    <FilterChip name={text.day} value={day && formatDay(day)}>
-      {() => (
-        <TextField
-          type="date"
-          label={text.day}
-          value={day ?? ''}
-          onChange={({ target }) => change({ day: target.value || undefined })}
-        />
-      )}
-    </FilterChip>
   );
 }
 
