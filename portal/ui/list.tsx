@@ -10,6 +10,8 @@ export type Column<Row> = {
   /** What the API sorts by it under, where it does. */
   sortBy?: string;
   align?: 'end';
+  /** Its cells name their rows, for those who have the table read aloud. */
+  isRowHeader?: boolean;
   /**
    * Its place in a row of a narrow screen: at the right end of a line, on a line of its own with its header, or not at all.
    * Others begin a line; aligned ones have a line of their own with their header, since a number alone means nothing.
@@ -117,22 +119,26 @@ function Row<Value>({ row, id, columns, open }: RowProps<Value>) {
       onClick={onClick}
       className={`border-b border-line last:border-0 ${open ? 'cursor-pointer hover:bg-sunken' : ''} ${isOpen ? 'bg-brand-soft' : ''}`}
     >
-      {columns.map(({ header, cell, align, narrow }, index) => (
-        <td
-          key={header}
-          role="cell"
-          data-label={narrow === 'labelled' || (align && !narrow) ? header : undefined}
-          className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end whitespace-nowrap tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
-        >
-          {index === 0 && open ? (
-            <RowLink row={row} id={id} open={open}>
-              {cell(row)}
-            </RowLink>
-          ) : (
-            cell(row)
-          )}
-        </td>
-      ))}
+      {columns.map(({ header, cell, align, narrow, isRowHeader = false }, index) => {
+        const Cell = isRowHeader ? 'th' : 'td';
+        return (
+          <Cell
+            key={header}
+            role={isRowHeader ? 'rowheader' : 'cell'}
+            scope={isRowHeader ? 'row' : undefined}
+            data-label={narrow === 'labelled' || (align && !narrow) ? header : undefined}
+            className={`h-11 px-3 py-1.5 font-normal ${align === 'end' ? 'text-end whitespace-nowrap tabular-nums' : 'text-start'} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
+          >
+            {index === 0 && open ? (
+              <RowLink row={row} id={id} open={open}>
+                {cell(row)}
+              </RowLink>
+            ) : (
+              cell(row)
+            )}
+          </Cell>
+        );
+      })}
     </tr>
   );
 }

@@ -105,6 +105,7 @@ describe('every screen of the console', () => {
     const { page, close } = await console.open('/test/reconciliation', { viewport: WIDTHS[0] });
     const result = page.locator('main button', { hasText: 'Discrepancies' });
     await result.waitFor();
+    expect(await page.getByRole('rowheader').count()).toBeGreaterThan(0);
     const { x = 0, width = 0 } = (await result.boundingBox()) ?? {};
     expect(x + width).toBeLessThan(WIDTHS[0].width);
     await result.click();

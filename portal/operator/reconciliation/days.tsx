@@ -69,7 +69,7 @@ function DayTable({ days, onOpen }: TableProps) {
   const dates = [...new Set(days.map(({ day }) => day))].toSorted().toReversed();
   const channels = CHANNELS.filter((channel) => days.some((one) => one.channel === channel));
   const columns: readonly Column<string>[] = [
-    { header: text.day, cell: (date) => <Day day={date} /> },
+    { header: text.day, isRowHeader: true, cell: (date) => <Day day={date} /> },
     ...channels.map((channel): Column<string> => ({
       header: CHANNEL_NAMES[channel],
       narrow: 'labelled',
