@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 
 import { addressOf, CallFailure } from '../ui/call.ts';
 import { lastDays } from '../ui/days.ts';
@@ -10,6 +10,7 @@ import { Failed } from '../ui/feedback.tsx';
 import { birr, formatInstant } from '../ui/format.ts';
 import { catalogue } from '../ui/language.ts';
 import type { RefundRow } from '../ui/refund-state.tsx';
+import { useSettled } from '../ui/use-settled.ts';
 import { useMember } from './member.ts';
 import { call, type EventRow, type SettlementRow, type TransactionRow, type WithdrawalRow } from './routes.ts';
 
@@ -38,7 +39,6 @@ type Hit = { path: string; kind: string; name: string; detail: string };
 
 /** Shorter texts are compared with the names of screens only. */
 const CHARACTERS_MIN = 3;
-const TYPING_MS = 250;
 const EACH_MAX = 5;
 const DAYS = 90;
 
@@ -121,16 +121,6 @@ async function findByText(wanted: string, may: May): Promise<Hit[]> {
       : [],
   ]);
   return found.flat();
-}
-
-/** The text after a pause in typing. */
-function useSettled(typed: string): string {
-  const [settled, setSettled] = useState(typed);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(typed), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return settled;
 }
 
 type Screen = { to: string; label: string };

@@ -1,4 +1,4 @@
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 
 import { Button } from '../ui/button.tsx';
 import { Loaded } from '../ui/feedback.tsx';
@@ -7,6 +7,7 @@ import type { Filter, FilterState } from '../ui/filter-bar.tsx';
 import { FilterChip } from '../ui/filters.tsx';
 import { catalogue } from '../ui/language.ts';
 import { text as kit } from '../ui/text.ts';
+import { useSettled } from '../ui/use-settled.ts';
 import { useRead } from './routes.ts';
 import { text as shared } from './text.ts';
 
@@ -45,7 +46,7 @@ function MerchantFilter({ chosen: { merchantId }, change }: FilterState) {
 /** The newest merchants, or those of the typed name. */
 function Choices({ onChoose }: { onChoose: (merchantId: string | undefined) => void }) {
   const [typed, setTyped] = useState('');
-  const search = useDeferredValue(typed.trim()) || undefined;
+  const search = useSettled(typed.trim()) || undefined;
   const found = useRead('GET /api/ops/merchants', { query: { search, limit: LISTED_MAX } });
   return (
     <div className="flex w-64 flex-col gap-1">
