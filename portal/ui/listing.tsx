@@ -22,7 +22,7 @@ type Props<Row> = Pick<ListProps<Row>, 'label' | 'columns' | 'idOf' | 'sort'> &
     empty: string;
     /** The next step, of a list that has its own words for filters. */
     emptyHelp?: ReactNode;
-    /** Below the rows: totals, beside the number of rows of all pages. */
+    /** Below the rows: totals, beside the number of rows of all pages; undefined while the former ones are still there. */
     foot?: (total: number | undefined) => ReactNode;
     /** What opens beside the list. `row`: as it is now; undefined: it is not on this page. */
     drawer?: (open: { id: string; row: Row | undefined; close: () => void }) => ReactNode;
@@ -77,7 +77,7 @@ export function Listing<Row>({ state, query, empty, emptyHelp, foot, drawer, row
                     {...{ label, columns, rows, idOf }}
                     {...(opens && { open: opens })}
                     {...(sort && { sort })}
-                    foot={foot?.(pagination?.total)}
+                    foot={foot?.(query.isPlaceholderData ? undefined : pagination?.total)}
                   />
                 )}
                 {pagination && <Pager pagination={pagination} query={list} onChange={change} />}

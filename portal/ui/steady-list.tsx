@@ -56,7 +56,7 @@ type SumsOptions<Data, Sums> = {
   sumsOf: (data: Data) => Sums;
   /** Of the filter: the sums of another one never stand below these rows. */
   key: string;
-  /** The number of rows that the list shows. */
+  /** The number of rows that the list shows; undefined: those of another page or filter are still there. */
   total: number | undefined;
 };
 
@@ -68,6 +68,7 @@ export function useSteadySums<Data, Sums extends { count: number }>(
   const present = data && !isPlaceholderData ? sumsOf(data) : undefined;
   const [shown, setShown] = useState({ key, sums: present });
   const isOther = shown.key !== key;
+  if (total === undefined) return isOther ? undefined : shown.sums;
   if (isOther || (present?.count === total && present !== shown.sums)) setShown({ key, sums: present });
   return !isOther && shown.sums?.count === total ? shown.sums : present;
 }
