@@ -36,13 +36,17 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1_000));
 
-/** What a failed call means, in a sentence of the page's language. The names of its fields are in English only. */
-export function failureText(error: unknown): string {
+/**
+ * What a failed call means, in a sentence of the page's language. The names of its fields are in English only. `isRepeated`:
+ * the call is repeated by itself after a time that is shown beside it.
+ */
+export function failureText(error: unknown, { isRepeated = false } = {}): string {
   if (!(error instanceof CallFailure)) return text.failed;
   if (error.code === 'NETWORK') return text.noConnection;
   if (language === 'en') return error.message === '' ? text.failed : error.message;
   const issues = new Set(error.details.map((one) => meaningOf(one).text));
-  const wait = error.retryAt === undefined ? [] : [text.waitFor(formatDuration(secondsUntil(error.retryAt)))];
+  const wait =
+    error.retryAt === undefined || isRepeated ? [] : [text.waitFor(formatDuration(secondsUntil(error.retryAt)))];
   return [amharicOf(error.code) ?? text.failed, ...issues, ...wait].join(' ');
 }
 
@@ -50,22 +54,25 @@ const RETRIED_WITHIN_SECONDS = 60;
 
 type Retry = { at: number; retry: () => void };
 
-/** Counts down to the moment from which the API takes the call again, if that is soon, and then repeats it. */
+/** Counts down to the moment from which the API takes the call again, and then repeats it. */
 function AutomaticRetry({ at, retry }: Retry) {
-  const [left, setLeft] = useState(() => Math.max(1, secondsUntil(at)));
+  const [first] = useState(() => Math.max(1, secondsUntil(at)));
+  const [left, setLeft] = useState(first);
   const onSecond = useEffectEvent(() => {
     setLeft(Math.max(0, left - 1));
     if (left === 1) retry();
   });
-  const isSoon = left <= RETRIED_WITHIN_SECONDS;
   useEffect(() => {
-    if (!isSoon) return;
     const timer = setInterval(() => onSecond(), 1_000);
     return () => clearInterval(timer);
-  }, [isSoon]);
-  if (!isSoon) return null;
-  // The alert is read aloud once, not with every second.
-  return <span aria-hidden="true">{text.retriesIn(formatDuration(left))}</span>;
+  }, []);
+  return (
+    <>
+      {/* The alert is read aloud once, not with every second. */}
+      <span className="sr-only">{text.retriesIn(formatDuration(first))}</span>
+      <span aria-hidden="true">{text.retriesIn(formatDuration(left))}</span>
+    </>
+  );
 }
 
 /** An error of the API that stands in a response, by its code and those of its fields. */
@@ -85,6 +92,7 @@ export function ApiMessage({ code, message, details = [] }: Problem) {
 /** What failed, the id for support, and a way to repeat it; what had no connection is repeated once there is one. */
 export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
   const { requestId = null, retryAt: at } = error instanceof CallFailure ? error : {};
+  const isRepeated = retry !== undefined && at !== undefined && secondsUntil(at) <= RETRIED_WITHIN_SECONDS;
   useOnline(error instanceof CallFailure && error.code === 'NETWORK' ? retry : undefined);
   return (
     <div role="alert">
@@ -92,8 +100,8 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
         <div className="flex flex-wrap items-center justify-between gap-2">
           <div>
             <p>
-              {failureText(error)} {children}{' '}
-              {retry && at !== undefined && <AutomaticRetry key={at} at={at} retry={retry} />}
+              {failureText(error, { isRepeated })} {children}{' '}
+              {isRepeated && <AutomaticRetry key={at} at={at} retry={retry} />}
             </p>
             {requestId && (
               <p className="text-xs">
