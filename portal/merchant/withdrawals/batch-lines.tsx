@@ -76,33 +76,35 @@ function State({ row }: { row: Row }) {
 
 type Problem = Pick<CallFailure, 'code' | 'message' | 'details'>;
 
-/** The issue of a value, as the file has it: an amount that is no number is text there. */
-const inFile = (issue: FieldIssue): FieldIssue =>
-  issue.field === 'amount' && issue.code === 'wrong_type' ? { ...issue, code: 'not_an_amount' } : issue;
+/** The issues of values, each with the heading of its column in the file: an amount that is no number is text there. */
+const issuesOf = ({ details }: Problem): [heading: string | undefined, issue: FieldIssue][] =>
+  details.map((issue) => [
+    headingOf(issue.field),
+    issue.field === 'amount' && issue.code === 'wrong_type' ? { ...issue, code: 'not_an_amount' } : issue,
+  ]);
 
-/** What is wrong with a line: its values, each by the heading of its column in the file, or the line as a whole. */
-function ProblemText({ problem: { code, message, details } }: { problem: Problem }) {
+/** What is wrong with a line: its values, each by its heading, or the line as a whole. */
+function ProblemText({ problem }: { problem: Problem }) {
+  const { code, message, details } = problem;
   if (details.length === 0) return <ApiMessage code={code} message={message} />;
   return (
     <>
-      {details.map((issue) => {
-        const heading = headingOf(issue.field);
-        return (
-          <p key={issue.field + issue.code}>
-            {heading && <span lang="en">{heading}: </span>}
-            <IssueText issue={inFile(issue)} />
-          </p>
-        );
-      })}
+      {issuesOf(problem).map(([heading, issue]) => (
+        <p key={issue.field + issue.code}>
+          {heading && <span lang="en">{heading}: </span>}
+          <IssueText issue={issue} />
+        </p>
+      ))}
       <InEnglish text={message} />
     </>
   );
 }
 
-/** The same for a file. */
-function problemText({ code, message, details }: Problem): string {
+/** What is wrong with a line, for the file of results. */
+function problemText(problem: Problem): string {
+  const { code, message, details } = problem;
   if (details.length === 0) return apiText({ text: message, amharic: amharicOf(code) });
-  const texts = details.map((issue) => [headingOf(issue.field), issueText(inFile(issue))].filter(Boolean).join(': '));
+  const texts = issuesOf(problem).map(([heading, issue]) => [heading, issueText(issue)].filter(Boolean).join(': '));
   return texts.join(' ');
 }
 
