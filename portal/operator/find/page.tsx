@@ -36,7 +36,16 @@ const text = catalogue({
   receipt: ['Receipt', 'የባንክ ገቢ'],
 });
 
-const KINDS: Record<Hit['kind'], string> = { ...shared, receiver: text.receiver, receipt: text.receipt };
+const KINDS: Record<Hit['kind'], string> = {
+  delivery: shared.delivery,
+  merchant: shared.merchant,
+  transaction: shared.transaction,
+  refund: shared.refund,
+  withdrawal: shared.withdrawal,
+  settlement: shared.settlement,
+  receiver: text.receiver,
+  receipt: text.receipt,
+};
 
 /** The screens of hits. */
 const PATHS: Record<Hit['kind'], (hit: Hit) => string> = {
