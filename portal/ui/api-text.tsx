@@ -18,10 +18,10 @@ type ApiTextProps = {
 const inOwnLanguage = ({ text: given, amharic }: ApiTextProps): string | undefined =>
   language === 'en' || isEthiopic(given) ? given : amharic;
 
-/** The same for a file, where an unknown one stays as it is. */
+/** A text of the API for a file, in the language of the page; one whose meaning is unknown stays as it is. */
 export const apiText = (props: ApiTextProps): string => inOwnLanguage(props) ?? props.text;
 
-/** The same in a page. */
+/** A text of the API in a page, in its language; one whose meaning is unknown is marked as English. */
 export function ApiText(props: ApiTextProps) {
   return inOwnLanguage(props) ?? <span lang="en">{props.text}</span>;
 }

@@ -74,7 +74,7 @@ const noonOf = (day: string): Date => new Date(`${day}T12:00:00+03:00`);
 /** A day written YYYY-MM-DD, in the person's calendars. */
 export const dayText = (day: string): DayText => inCalendars(noonOf(day), DAY);
 
-/** The same in one line. */
+/** A day written YYYY-MM-DD, in the person's calendars, in one line. */
 export const formatDay = (day: string): string => inOneLine(dayText(day));
 
 /** Two days, or the one that they are. */
@@ -106,7 +106,7 @@ export function instantText(iso: string, { seconds = false } = {}): DayText {
   return { main: `${main}, ${formatClock(date, { seconds })}`, other };
 }
 
-/** The same in one line. */
+/** An instant as day and clock of Addis Ababa, in one line. */
 export const formatInstant = (iso: string): string => inOneLine(instantText(iso));
 
 /** The time in Addis Ababa by the person's clock: 12:53 or 12:53:20, 12:53 pm, 6:53 day. */

@@ -82,7 +82,7 @@ type Destination = Partial<Record<'phone' | 'bankCode' | 'accountNumber', string
 /** The status of a withdrawal, and the stage of a pending one, in words. */
 export const stateText = ({ status, stage }: State): string => STATES[(status === 'PENDING' && stage) || status];
 
-/** The same as a badge. */
+/** The status of a withdrawal, and the stage of a pending one, as a badge. */
 export function WithdrawalState(state: State) {
   return <Badge tone={TONES[state.status]}>{stateText(state)}</Badge>;
 }
@@ -101,10 +101,10 @@ const reasonOf = ({ code, message, messageCode, providerCode }: Failure) => ({
   amharic: providerCode === '' ? amharicOf(messageCode) : providerFailure(code),
 });
 
-/** That reason for a file. */
+/** Why a withdrawal was not paid, for a file. */
 export const failureReason = (failure: Failure): string => apiText(reasonOf(failure));
 
-/** That reason in a page. */
+/** Why a withdrawal was not paid, in a page. */
 export function WithdrawalFailure({ failure }: { failure: Failure }) {
   return (
     <Note tone="bad">

@@ -19,7 +19,6 @@ import { EventDrawer } from './detail.tsx';
 import { ResendMany } from './resend-many.tsx';
 import { text } from './text.ts';
 
-/** Changes are shown at once, but for later retries. */
 const FILTERS: readonly Filter[] = [
   {
     kind: 'search',
@@ -80,6 +79,7 @@ export function Events() {
           query={useRead(
             'GET /api/checkout/webhooks/events',
             { query: state.query },
+            // The stream tells of every change but later retries.
             { everyMs: REFRESH_MS, enabled: !state.wrongDays },
           )}
           columns={COLUMNS}

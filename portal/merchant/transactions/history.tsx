@@ -17,7 +17,6 @@ import { useMember } from '../member.ts';
 import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
 import { AMOUNTS, text } from './detail-text.ts';
 
-/** Changes are shown at once, but for later retries of webhooks. */
 /** One timeline of the session, the provider, the balance, events and webhook attempts; and the events with a resend. */
 export function History({ transaction }: { transaction: TransactionWithTimeline }) {
   const { may } = useMember();
@@ -26,6 +25,7 @@ export function History({ transaction }: { transaction: TransactionWithTimeline 
   const events = useRead(
     'GET /api/checkout/webhooks/events',
     { query: { checkoutOrderNo, startDate: transactionDate, limit: 100 } },
+    // The stream tells of every change but later retries of webhooks.
     { enabled: canRead, everyMs: REFRESH_MS },
   );
   const rows = events.data?.data ?? [];
