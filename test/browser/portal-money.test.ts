@@ -211,7 +211,8 @@ test('a report has the rows that its sums on the page are of, and stays in the h
 test('on a narrow screen the numbers of a row have the headers of their columns', async () => {
   const { page, close } = await portal.open('/test/withdrawals', { role: 'finance', viewport: WIDTHS[0] });
   // The list is in sight first.
-  expect(await page.locator('td[data-label="Left today"]').first().isVisible()).toBe(false);
+  await page.locator('tbody a[data-row]').first().waitFor();
+  expect(await page.locator('details', { hasText: 'Limits' }).getAttribute('open')).toBeNull();
   await page.click('summary >> text=Limits');
   await page.waitForSelector('td[data-label="Left today"]');
   const label = `getComputedStyle(document.querySelector('td[data-label="Left today"]'), '::before').content`;
