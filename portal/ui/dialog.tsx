@@ -31,6 +31,7 @@ const FIRST_FIELD = 'form :is(input:not([type=radio]), input:checked, select, te
 /** A window that must be answered before the page goes on. It opens with the focus in its first field, else at its heading. */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const focused = useRef<Element>(null);
   const titleId = useId();
   useEffect(() => {
     const opener = document.activeElement;
@@ -40,14 +41,17 @@ export function Dialog({ title, onClose, children }: Props) {
     return () => focusAgain(opener, place);
   }, []);
   useEffect(() => {
-    // What had the focus is gone, such as the button of a form in whose place its result is.
-    if (document.activeElement === document.body) focusHeading(dialog.current);
+    // What had the focus is gone or disabled, such as the button of a form in whose place its result is.
+    const last = focused.current;
+    const isLost = last !== null && (!last.isConnected || last.matches(':disabled'));
+    if (isLost && document.activeElement === document.body) focusHeading(dialog.current);
   });
   return (
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
       onClose={(event) => isOwn(event) && onClose()}
+      onFocus={({ target }) => (focused.current = target)}
       className="m-auto max-h-[92dvh] w-[min(34rem,calc(100vw-1rem))] scroll-pb-20 overflow-auto text-start whitespace-normal rounded-xl border border-line bg-surface shadow-raised"
     >
       <Head id={titleId} title={title} onClose={() => dialog.current?.close()} />
