@@ -56,6 +56,7 @@ describe('the console of operators', () => {
     await page.click('tbody a');
     await page.waitForSelector('dialog >> text=The admin');
     await page.click('dialog button:text-is("End or cancel")');
+    await page.waitForSelector('dialog dialog h2:text-is("End or cancel: telebirr")');
     await page.click('dialog dialog button:text-is("End or cancel")');
     await page.waitForSelector('tbody tr:has-text("telebirr") >> text=Cancelled');
     expect(problems).toEqual([]);

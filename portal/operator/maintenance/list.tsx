@@ -16,6 +16,7 @@ import { useOperator } from '../operator.ts';
 import { Actions, Named } from '../parts.tsx';
 import { REFRESH_MS, useRead, type Maintenance } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { Subject } from '../views.tsx';
 
 const text = catalogue({
   title: ['Maintenance windows of channels', 'የክፍያ መንገዶች የጥገና ጊዜያት'],
@@ -97,14 +98,16 @@ function WindowDrawer({ of, onClose }: { of: Maintenance; onClose: () => void })
   const canEnd = state === 'PLANNED' || state === 'OPEN';
   return (
     <Drawer key={maintenanceId} title={CHANNEL_NAMES[channel]} onClose={onClose}>
-      <Actions>
-        {canEnd && (
-          <CommandButton
-            name="channel.cancel-maintenance"
-            address={`/api/ops/channels/maintenance/${maintenanceId}/cancel`}
-          />
-        )}
-      </Actions>
+      <Subject value={CHANNEL_NAMES[channel]}>
+        <Actions>
+          {canEnd && (
+            <CommandButton
+              name="channel.cancel-maintenance"
+              address={`/api/ops/channels/maintenance/${maintenanceId}/cancel`}
+            />
+          )}
+        </Actions>
+      </Subject>
       <Facts
         rows={{
           [shared.status]: <Badge tone={TONES[state]}>{STATES[state]}</Badge>,

@@ -20,6 +20,7 @@ import { Actions } from '../parts.tsx';
 import { REFRESH_MS, useRead, type Operator } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { TokenDialog, tokenOf } from '../token-dialog.tsx';
+import { Subject } from '../views.tsx';
 
 const text = catalogue({
   none: ['There is no operator.', 'ኦፕሬተር የለም።'],
@@ -79,17 +80,19 @@ function OperatorDrawer({ operator, onToken, onClose }: DrawerProps) {
   const address = `/api/ops/operators/${operatorId}`;
   return (
     <Drawer key={operatorId} title={operator.name} onClose={onClose}>
-      <Actions>
-        <CommandButton name="operator.change" address={address} initial={{ role }} />
-        {operator.active ? (
-          <>
-            <CommandButton name="operator.invite" address={`${address}/invitations`} onDone={onToken} />
-            <CommandButton name="operator.deactivate" address={address} body={{ active: false }} />
-          </>
-        ) : (
-          <CommandButton name="operator.activate" address={address} body={{ active: true }} />
-        )}
-      </Actions>
+      <Subject value={operator.name}>
+        <Actions>
+          <CommandButton name="operator.change" address={address} initial={{ role }} />
+          {operator.active ? (
+            <>
+              <CommandButton name="operator.invite" address={`${address}/invitations`} onDone={onToken} />
+              <CommandButton name="operator.deactivate" address={address} body={{ active: false }} />
+            </>
+          ) : (
+            <CommandButton name="operator.activate" address={address} body={{ active: true }} />
+          )}
+        </Actions>
+      </Subject>
       <Facts
         rows={{
           [shared.status]: <ActiveBadge of={operator} />,

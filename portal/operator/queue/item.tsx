@@ -1,7 +1,8 @@
 import { InEnglish } from '../../ui/api-text.tsx';
+import { channelName } from '../../ui/channel-text.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { birr, formatDuration } from '../../ui/format.ts';
+import { birr, formatDay, formatDuration } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import type { CommandName } from '../commands.ts';
@@ -9,7 +10,7 @@ import { useOperator } from '../operator.ts';
 import { Actions, MerchantLine, RecordFacts } from '../parts.tsx';
 import type { WorkItem } from '../routes.ts';
 import { text as shared } from '../text.ts';
-import { ViewOf, type ViewKind } from '../views.tsx';
+import { Subject, ViewOf, type ViewKind } from '../views.tsx';
 import { kindText, text } from './text.ts';
 import { What } from './what.tsx';
 
@@ -54,6 +55,20 @@ function bodyOf({ kind, id, environment, detail }: WorkItem): object {
   return kind.startsWith('RECONCILIATION_') ? { environment } : {};
 }
 
+/** What the commands of an item without a view are carried out on, as far as it has an amount, a name or an order. */
+function subjectOf({ amount, merchantName, detail }: WorkItem): string | undefined {
+  const channel = textOf(detail['channel']);
+  const day = textOf(detail['day']);
+  const parts = [
+    amount !== null && birr(amount),
+    merchantName,
+    textOf(detail['orderId']),
+    channel && channelName(channel),
+    day && formatDay(day),
+  ];
+  return parts.filter(Boolean).join(', ') || undefined;
+}
+
 /** An item of the queue: its facts and its decision. */
 export function ItemDrawer({ item, onClose }: { item: WorkItem; onClose: () => void }) {
   const view = viewOf(item);
@@ -67,7 +82,13 @@ export function ItemDrawer({ item, onClose }: { item: WorkItem; onClose: () => v
         <What item={item} />
       </p>
       <InEnglish text={item.what} />
-      {view ? <ViewOf kind={view.kind} id={view.id} /> : <PlainItem item={item} />}
+      {view ? (
+        <ViewOf kind={view.kind} id={view.id} />
+      ) : (
+        <Subject value={subjectOf(item)}>
+          <PlainItem item={item} />
+        </Subject>
+      )}
     </Drawer>
   );
 }

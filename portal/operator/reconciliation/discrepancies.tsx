@@ -16,6 +16,7 @@ import { fieldText } from '../field-words.ts';
 import { Actions, Named } from '../parts.tsx';
 import { REFRESH_MS, useRead, type Discrepancy } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { Subject } from '../views.tsx';
 import { KINDS, text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -74,7 +75,9 @@ function DiscrepancyDrawer({ of, onClose }: { of: Discrepancy; onClose: () => vo
   const address = `/api/ops/reconciliation/discrepancies/${discrepancyId}/close`;
   return (
     <Drawer key={discrepancyId} title={KINDS[kind]} onClose={onClose}>
-      <Actions>{closedAt === null && <CommandButton name="reconciliation.close" address={address} />}</Actions>
+      <Subject value={of.orderId}>
+        <Actions>{closedAt === null && <CommandButton name="reconciliation.close" address={address} />}</Actions>
+      </Subject>
       <Facts
         rows={{
           [text.day]: <Day day={of.day} />,

@@ -18,6 +18,7 @@ import { CommandButton } from '../command-button.tsx';
 import { Actions } from '../parts.tsx';
 import { REFRESH_MS, useRead, type Receipt } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { Subject } from '../views.tsx';
 import { text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -92,7 +93,9 @@ function ReceiptDrawer({ receiptId, onClose }: { receiptId: string; onClose: () 
   const title = shown ? shared.about(RECEIPT_KINDS[shown.kind], birr(shown.amount)) : receiptId;
   return (
     <Drawer title={title} onClose={onClose}>
-      <Loaded query={query}>{({ data }) => <ReceiptDetail receipt={data} />}</Loaded>
+      <Subject value={shown && [birr(shown.amount), shown.bankReference].filter(Boolean).join(', ')}>
+        <Loaded query={query}>{({ data }) => <ReceiptDetail receipt={data} />}</Loaded>
+      </Subject>
     </Drawer>
   );
 }
