@@ -79,7 +79,7 @@ export function Events() {
           query={useRead(
             'GET /api/checkout/webhooks/events',
             { query: state.query },
-            // The stream tells of every change but later retries.
+            // The stream has every change but later retries.
             { everyMs: REFRESH_MS, enabled: !state.wrongDays },
           )}
           columns={COLUMNS}

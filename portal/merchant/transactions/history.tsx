@@ -25,7 +25,7 @@ export function History({ transaction }: { transaction: TransactionWithTimeline 
   const events = useRead(
     'GET /api/checkout/webhooks/events',
     { query: { checkoutOrderNo, startDate: transactionDate, limit: 100 } },
-    // The stream tells of every change but later retries of webhooks.
+    // The stream has every change but later retries of webhooks.
     { enabled: canRead, everyMs: REFRESH_MS },
   );
   const rows = events.data?.data ?? [];
