@@ -6,7 +6,7 @@ import { createSession, endSession } from '../../access/users/sessions.ts';
 import type { User } from '../../access/users/users.ts';
 import type { Limits } from '../../http/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { decrypt, encrypt, type KeyRing } from '../../lib/crypto.ts';
+import type { KeyRing } from '../../lib/crypto.ts';
 import type { Database } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
@@ -38,28 +38,13 @@ export async function mayEnter({ db, site }: Pick<PageDeps, 'db' | 'site'>, { em
   return site.audience === 'portal' || (await findActiveOperator(db, email)) !== undefined;
 }
 
-/** The cookie of a browser in which a person has signed in before, and its sealed user id. */
-const usedCookie = (site: Site): string => `${sessionCookie(site)}_used`;
-const USED_COOKIE_SCOPE = 'used-browser';
-const USED_COOKIE_SECONDS = 365 * 24 * 60 * 60;
-
-/** The browser of a request, if this person has signed in with it before; null for any other one. */
-export function usedBrowser(deps: Pick<PageDeps, 'keyRing' | 'site'>, ctx: Context, userId: string): string | null {
-  const sealed = Buffer.from(ctx.cookies.get(usedCookie(deps.site)) ?? '', 'base64url');
-  try {
-    return decrypt(deps.keyRing, USED_COOKIE_SCOPE, sealed) === userId ? sealed.toString('hex') : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Begins a session with a new token, which ends the browser's previous one, and sets its cookies. */
+/** Begins a session with a new token, which ends the browser's previous one, and sets its cookie. */
 export async function beginSession(
   deps: PageDeps,
   ctx: Context,
   { id: userId, stepUpAt = null }: { id: string; stepUpAt?: Date | null },
 ): Promise<void> {
-  const { site, clock, keyRing, runInTransaction } = deps;
+  const { site, clock, runInTransaction } = deps;
   const at = clock();
   const previous = await sessionOf(deps, ctx);
   const device = ctx.get('user-agent');
@@ -67,12 +52,8 @@ export async function beginSession(
     if (previous) await endSession(trx, previous, at);
     return createSession(trx, { userId, audience: site.audience, address: ctx.ip, device, stepUpAt, at });
   });
-  const used = encrypt(keyRing, USED_COOKIE_SCOPE, userId).toString('base64url');
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${site.url.startsWith('https:') ? '; Secure' : ''}`;
-  ctx.append('Set-Cookie', [
-    `${sessionCookie(site)}=${token}; ${attributes}`,
-    `${usedCookie(site)}=${used}; ${attributes}; Max-Age=${USED_COOKIE_SECONDS}`,
-  ]);
+  const secure = site.url.startsWith('https:') ? '; Secure' : '';
+  ctx.append('Set-Cookie', `${sessionCookie(site)}=${token}; Path=/; HttpOnly; SameSite=Lax${secure}`);
 }
 
 const NOWHERE = 'http://nowhere.invalid';

@@ -20,7 +20,6 @@ import {
   SIGN_IN_PATH,
   signInPath,
   startAgain,
-  usedBrowser,
   type PageDeps,
 } from './session.ts';
 import { textsFor } from './translations.ts';
@@ -42,10 +41,9 @@ export function addSignIn(router: Router, deps: PageDeps): void {
     const form = await readOwnForm(ctx, deps.site.url);
     const email = emailOf(form);
     const next = localPath(form.get('next'));
-    const user = await findUserByEmail(deps.db, email);
-    // Counted apart, so that nobody can lock a person out of a browser that they use.
-    const account = (user && usedBrowser(deps, ctx, user.id)) ?? email.toLowerCase();
+    const account = email.toLowerCase();
     await deps.limits.countSignIn(ctx, account);
+    const user = await findUserByEmail(deps.db, email);
     const password = (form.get('password') ?? '').slice(0, PASSWORD_CHARACTERS_MAX);
     if (!(await isPassword(user?.passwordHash ?? null, password)) || !user || !(await mayEnter(deps, user))) {
       return sendSignIn(ctx, { next, email, status: 401, wrong: textsFor(ctx).wrongSignIn });
