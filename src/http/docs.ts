@@ -58,8 +58,8 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
       send(ctx, 'application/json', isZipped ? document.zipped : document.plain);
     });
   };
-  const isSystem = (name: string): number => Number(name === 'System');
-  const names = [...new Set(routes.map(groupOf))].toSorted((a, b) => isSystem(a) - isSystem(b));
+  const rank = (name: string): number => (name === 'System' ? 1 : 0);
+  const names = [...new Set(routes.map(groupOf))].toSorted((a, b) => rank(a) - rank(b));
   const groups = new Map(names.map((name) => [name, routes.filter((route) => groupOf(route) === name)]));
   serveDocument('/openapi.json', routes);
   for (const [name, described] of groups) serveDocument(`${referencePath(name)}.json`, described);

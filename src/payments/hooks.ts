@@ -43,7 +43,7 @@ export async function reportOutcome(deps: HookDeps, key: SessionKey, report: Rep
 function checkReport(deps: HookDeps, { id, status, attemptId }: Session, claim: ReportedOutcome) {
   if (claim === 'cancel')
     return status === 'OPEN' || status === 'PROCESSING' ? deps.closeUnpaid(id, 'CANCELLED') : null;
-  const isQueried = claim === 'success' ? status !== 'COMPLETED' : status === 'OPEN' || status === 'PROCESSING';
+  const isQueried = claim === 'success' ? status !== 'COMPLETED' : status === 'PROCESSING';
   if (attemptId === null || !isQueried) return null;
   return checkAttempts(deps, { sessionId: id, attemptId });
 }

@@ -60,13 +60,13 @@ export async function applyRefundResult(deps: ApplyDeps, leased: LeasedRefund, r
 const CONTRADICTED =
   'provider reports a refund of another amount, under a used reference, or that it had declined: operators must resolve it';
 
-/** The other refund or payout that the reference has paid which a PENDING refund is reported as paid under. */
+/** The other refund or payout that the reference has paid which a refund is reported as paid under. */
 async function findOther(
   { trx }: UnitOfWork,
   row: RefundRow,
   { outcome, findPaidPayout }: Pick<Report, 'outcome'> & Pick<ApplyDeps, 'findPaidPayout'>,
 ) {
-  if (row.status !== 'PENDING' || !isPaidReport(outcome)) return undefined;
+  if (row.status === 'SUCCESS' || !isPaidReport(outcome)) return undefined;
   const { providerReference } = outcome;
   return findPaidUnder(trx, { ...row, providerReference }, [findPaidRefund, findPaidPayout]);
 }

@@ -113,6 +113,18 @@ test('a refund reported as paid under the reference of a payout or refund waits 
   expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', providerReference: `BACK-${id}` });
 });
 
+test('a failed refund that is then reported as paid under the reference of another one does not get that reference', async () => {
+  const first = await fixture.requested({ amount: 50 });
+  await fixture.report(first, returned(50_00n, 'BACK-ONCE'));
+  const id = await fixture.requested({ amount: 50 });
+  await fixture.report(id, DECLINED);
+  await fixture.report(id, returned(50_00n, 'BACK-ONCE'));
+  const failed = await fixture.read(id);
+  expect(failed).toMatchObject({ status: 'FAILED' });
+  expect(failed).not.toHaveProperty('providerReference');
+  expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
+});
+
 describe('a check whose lease was taken by another one', () => {
   /** Its reply arrives after a later check of the refund has had these replies. */
   const replyLate = async (id: string, late: RefundOutcome, ...replies: RefundOutcome[]) => {
