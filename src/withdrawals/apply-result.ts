@@ -64,9 +64,9 @@ export async function applyProviderResult(
   return row;
 }
 
-/** The other payout or refund that the reference has paid which a withdrawal is reported as paid under. */
+/** The other payout or refund that the reference has paid which a PENDING withdrawal is reported as paid under. */
 async function findOther({ trx }: UnitOfWork, row: WithdrawalRow, outcome: PayoutOutcome) {
-  if (!['PENDING', 'FAILED'].includes(row.status) || !isPaidReport(outcome)) return undefined;
+  if (row.status !== 'PENDING' || !isPaidReport(outcome)) return undefined;
   const { providerReference } = outcome;
   return findPaidUnder(trx, { ...row, providerReference }, [findPaidPayout, findPaidRefund]);
 }
