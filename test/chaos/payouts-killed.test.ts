@@ -47,14 +47,21 @@ async function withdraw(channel: Channel): Promise<string> {
   return id;
 }
 
-/** The number of payout queries per channel. */
-const queries = () => Promise.all(CHANNELS.map((channel) => service.simulator.requests(`${channel} queryPayout`)));
+/** The number of requests of this kind per channel. */
+const requestsOf = (kind: 'payout' | 'queryPayout') =>
+  Promise.all(CHANNELS.map((channel) => service.simulator.requests(`${channel} ${kind}`)));
 const rowOf = (id: string) => readWithdrawal(service.fixture.db, id);
+/** An activity of the killed worker is repeated after 16 s, and its provider may then be queried more than once. */
+const RECOVERY_MS = 40_000;
 const ended = async (id: string) =>
-  until(`withdrawal ${id} to end`, async () => {
-    const row = await rowOf(id);
-    return row.status !== 'PENDING' && row;
-  });
+  until(
+    `withdrawal ${id} to end`,
+    async () => {
+      const row = await rowOf(id);
+      return row.status !== 'PENDING' && row;
+    },
+    RECOVERY_MS,
+  );
 
 /** Asserts one payment at the provider, one posting, and no reserved remainder. */
 async function expectPaidOnce(ids: string[]): Promise<void> {
@@ -71,14 +78,17 @@ test('a worker killed before the provider gets a payout, or before the provider 
   await service.simulator.fault({ kind: 'hang', on: 'payout', channel: 'TELEBIRR', next: 1 });
   await service.simulator.fault({ kind: 'hangAfter', on: 'payout', channel: 'CBE_BIRR', next: 1 });
   await service.simulator.fault({ kind: 'serverErrorAfter', on: 'payout', channel: 'AWASH', next: 1 });
+  await service.simulator.fault({ kind: 'callbackLost', of: 'payout', next: 2 });
   const ids = await Promise.all(CHANNELS.map(withdraw));
   await until('all withdrawals to be submitted', async () => {
     const rows = await Promise.all(ids.map(rowOf));
     return rows.every(({ stage }) => stage === 'SUBMITTED' || stage === 'UNKNOWN');
   });
-  await until('the payout without a response', async () => service.simulator.payoutOf(ids[1] ?? ''));
+  // Before that, the fault of a channel would meet the first request after the restart.
+  await until('a payout request to each provider', async () => (await requestsOf('payout')).every(Boolean));
   await worker.kill();
-  for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
+  const [withoutRequest = '', withoutResponse = ''] = ids;
+  for (const id of [withoutRequest, withoutResponse]) expect((await rowOf(id)).status).toBe('PENDING');
   worker = await startProgram('worker', service.settings);
   await expectPaidOnce(ids);
 }, 120_000);
@@ -88,7 +98,7 @@ test('a worker killed after the provider has paid and before the posting posts i
   const client = new pg.Client({ connectionString: service.fixture.database.ownerUrl });
   await client.connect();
   try {
-    const before = await queries();
+    const before = await requestsOf('queryPayout');
     const ids = await Promise.all(CHANNELS.map(withdraw));
     await client.query('BEGIN');
     await client.query('LOCK TABLE ledger_journal IN SHARE ROW EXCLUSIVE MODE');
@@ -97,7 +107,7 @@ test('a worker killed after the provider has paid and before the posting posts i
       return payouts.every((payout) => payout?.paid);
     });
     await until('a query of each payout', async () => {
-      const now = await queries();
+      const now = await requestsOf('queryPayout');
       return CHANNELS.every((_, nth) => (now[nth] ?? 0) > (before[nth] ?? 0));
     });
     await until('a posting to wait for the lock', async () => {
