@@ -5,18 +5,12 @@
 
 -- A correction is another journal. The triggers are ENABLE ALWAYS, since session_replication_role = replica would
 -- otherwise disable them.
-CREATE OR REPLACE TRIGGER ledger_journal_fixed BEFORE UPDATE OR DELETE ON ledger_journal
-  FOR EACH ROW EXECUTE FUNCTION reject_mutation();
-CREATE OR REPLACE TRIGGER ledger_journal_kept BEFORE TRUNCATE ON ledger_journal
+CREATE OR REPLACE TRIGGER ledger_journal_fixed BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_journal
   EXECUTE FUNCTION reject_mutation();
-CREATE OR REPLACE TRIGGER ledger_entry_fixed BEFORE UPDATE OR DELETE ON ledger_entry
-  FOR EACH ROW EXECUTE FUNCTION reject_mutation();
-CREATE OR REPLACE TRIGGER ledger_entry_kept BEFORE TRUNCATE ON ledger_entry
+CREATE OR REPLACE TRIGGER ledger_entry_fixed BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entry
   EXECUTE FUNCTION reject_mutation();
 ALTER TABLE ledger_journal ENABLE ALWAYS TRIGGER ledger_journal_fixed;
-ALTER TABLE ledger_journal ENABLE ALWAYS TRIGGER ledger_journal_kept;
 ALTER TABLE ledger_entry ENABLE ALWAYS TRIGGER ledger_entry_fixed;
-ALTER TABLE ledger_entry ENABLE ALWAYS TRIGGER ledger_entry_kept;
 
 CREATE OR REPLACE FUNCTION ledger_require_balance() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
