@@ -111,7 +111,6 @@ const Settings = Fields.extend(PROVIDER_FIELDS)
   });
 
 export type Config = ReturnType<typeof readConfig>;
-/** A process's environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** This process's environment, for callers that add to it before reading the settings. */
@@ -210,7 +209,6 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     usesTemporalTls: settings.TEMPORAL_TLS ?? needsTls(settings),
     /** The providers of live channels, with the settings that are missing. */
     liveProviders: readLiveProviders(settings),
-    /** Where webhooks may go. */
     egress: { allowLoopback, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY_CIDRS },
     /** The sandbox's providers; in production customers reach them only where the installation exposes them. */
     simulator: {

@@ -30,7 +30,6 @@ export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 
 export type ApiOptions = {
   log: Logger;
-  /** The folder of package.json. */
   project: string;
   version: string;
   /** The registry of this process, if it exposes more than the API's metrics. */

@@ -35,7 +35,6 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
 
 const CLIENT_CERTIFICATE = 'TEMPORAL_TLS_CLIENT_CERT_PATH';
 
-/** Where merchants' own credentials are. */
 type Stored = { db: Queryable; clock: Clock };
 
 /**

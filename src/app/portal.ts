@@ -6,7 +6,6 @@ import { createAssets } from '../portal/assets.ts';
 import { createPages, createSignInPages } from '../portal/pages/router.ts';
 import type { ApiRoutes } from './routes.ts';
 
-/** What the listeners of a process share. */
 type Shared = Omit<ApiServerDeps, 'identify' | 'routes' | 'routers' | 'docsFolder'>;
 
 /** Whether people of merchants call a route: those of operators and of keys' invitations are not theirs. */

@@ -183,14 +183,12 @@ export function operatorRoutesOf(
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export type ApiRoutes = {
   routes: Route[];
-  /** Those that only the portal serves. */
   portalRoutes: Route[];
   /** Of a person's own account: the portal and the console serve them. */
   accountRoutes: Route[];
   routers: Router[];
 };
 
-/** Creates the routes with what they depend on. */
 export function routesOf(
   config: Config,
   parts: RouteParts & {

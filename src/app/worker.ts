@@ -70,7 +70,6 @@ export type WorkerOptions = {
   log: Logger;
   /** The registry of this process, if it exposes more than the worker's metrics. */
   registry?: Registry;
-  /** A bundle that exists already (tests). */
   workflowBundle?: WorkflowBundleOption;
 };
 
@@ -84,7 +83,6 @@ const OPEN_SOURCES = [
   findRecoverableReports,
   findRecoverableRuns,
 ];
-/** Metrics of pending and late work. */
 const METRICS = [
   measureDeliveries,
   measurePayments,

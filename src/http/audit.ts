@@ -15,7 +15,6 @@ export type AuditRow = {
   resourceId: string | null;
   before: Readonly<Record<string, unknown>> | null;
   after: Readonly<Record<string, unknown>> | null;
-  /** IP address of the request. */
   address: string;
   requestId: string;
   occurredAt: Date;

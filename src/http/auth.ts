@@ -26,7 +26,6 @@ export type Authenticators = {
   limits: Limits;
 };
 
-/** The routes that a key or a token can call. */
 type KeyAuth = Exclude<RouteAuth, { by: 'public' | 'person' | 'member' }>;
 
 /**

@@ -115,7 +115,6 @@ function groupOf({ tag, path }: Route): string {
 
 const referencePath = (group: string): string => `/docs/api/${group.toLowerCase().replaceAll(/\W+/g, '-')}`;
 
-/** The first page. */
 function contents(guides: readonly Guide[], groups: ReadonlyMap<string, readonly Route[]>): string {
   const operation = (route: Route): string => {
     const { tag, operationId, method, path, summary } = route;

@@ -12,7 +12,6 @@ const READY_WITHIN_MS = 1_500;
 
 const Status = z.object({ status: z.literal('ok') });
 
-/** The result of `/livez`. */
 export const ALIVE = { message: 'The process is alive', data: { status: 'ok' } };
 
 export type Readiness = {

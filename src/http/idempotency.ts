@@ -66,9 +66,7 @@ export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyR
     response: encrypt(keyRing, scopeOf(call), text),
   });
   return {
-    /** Inside the change's transaction; see {@link lockAndFind}. */
     find: async (call: IdempotentCall, { trx }: UnitOfWork) => lockAndFind(trx, keyRing, call),
-    /** Stores the response together with the change. */
     store: async (call: IdempotentCall, response: StoredResponse, tx: UnitOfWork) =>
       tx.writeDeferred(STORE, valuesOf(call, response)),
     /** Stores an error after the rollback of its change. Returns the response that counts; null when there is none. */
@@ -79,7 +77,6 @@ export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyR
       const response = await lockAndFind(db, keyRing, call);
       return response && { response, isReplay: true };
     },
-    /** Replaces the stored response after the commit. */
     update: async (call: IdempotentCall, response: StoredResponse): Promise<void> => {
       const sql = `UPDATE idempotency_key SET status_code = :status, response_body = :response
                    WHERE ${OF_CALL} AND request_hash = :requestHash`;
@@ -111,7 +108,6 @@ function scopeOf(call: IdempotentCall): string {
   return `${call.merchantId}/${call.environment}/${call.route}/${call.key}`;
 }
 
-/** The table of encrypted responses. */
 export const SEALED_RESPONSES: SealedTable = {
   table: 'idempotency_key',
   key: ['merchantId', 'environment', 'route', 'key'],

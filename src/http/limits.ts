@@ -43,7 +43,6 @@ export type Limits = {
 
 /** A limit of wrong guesses per address. Guesses beyond it cost no query. */
 export type GuessLimit = {
-  /** Counts a wrong guess. */
   count: (ctx: Context) => Promise<void>;
   /** Throws RATE_LIMITED for an address without guesses left, unless `isKnown`. Call it before any query. */
   reject: (ctx: Context, isKnown?: () => boolean) => Promise<void>;

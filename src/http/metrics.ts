@@ -50,7 +50,6 @@ function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** The pools of a process by name, and how long a connection was waited for. */
 type MeasuredPools = { pools: Map<string, Database['pool']>; wait: Histogram<'pool'> };
 const measuredPools = new WeakMap<Registry, MeasuredPools>();
 

@@ -1,6 +1,5 @@
 import type { Route } from './route.ts';
 
-/** The security schemes of the API description that a route's callers use. */
 export const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   key: [{ apiKey: [] }, { bearer: [] }],
   'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
@@ -10,7 +9,6 @@ export const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> =
   public: [],
 };
 
-/** The security schemes of the API description. */
 export const SECURITY_SCHEMES = {
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },

@@ -29,7 +29,6 @@ import { createValidator, readQuery } from './validate.ts';
 export type Identify = (ctx: Context, route: Route) => Promise<Caller | null>;
 
 export type PipelineDeps = {
-  /** Adds a row to the merchant's audit log. */
   recordAudit: (tx: UnitOfWork, row: AuditRow) => Promise<void>;
   identify: Identify;
   limits: Limits;
@@ -161,7 +160,6 @@ function validate(route: Route): RouteMiddleware {
   };
 }
 
-/** Aborts when the caller hangs up. */
 export function hungUp({ res }: Pick<RouteContext, 'res'>): AbortSignal {
   const controller = new AbortController();
   if (res.closed || res.destroyed) controller.abort();

@@ -64,7 +64,6 @@ export type UserCaller = Extract<MerchantCaller, { kind: 'user' }>;
 export type OperatorCaller = { kind: 'operator'; operatorId: string; role: OperatorRole } & OperatorCredential;
 type OperatorCredential = { keyId: string } | { userId: string; sessionId: string };
 
-/** The authenticated sender of a request. */
 export type Caller = MerchantCaller | PersonCaller | OperatorCaller;
 
 /** Who has made a change, for its row: key_…, usr_… or opr_…. */
@@ -182,7 +181,6 @@ export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
 type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
   path: string;
   operationId: string;
-  /** Its commands on the command line. */
   cli?: string | CliCommand | readonly CliCommand[] | undefined;
   /** Its heading in the docs. */
   tag:

@@ -46,7 +46,6 @@ export type CompletedRequest = {
   at: Date;
 };
 
-/** The dependencies of the HTTP process. */
 export type ApiServerDeps = Readiness &
   Pick<PipelineDeps, 'identify' | 'limits' | 'recordAudit'> & {
     /** The route table: the source of validation, limits, docs and tests. */
@@ -182,7 +181,6 @@ function createDispatch(routes: readonly Route[], middlewareOf: (route: Route) =
   };
 }
 
-/** The dependencies of every response. */
 type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl' | 'onCompleted'> & {
   metrics: HttpMetrics;
   /** The process shuts down: connections close after their response, so that clients open new ones elsewhere. */

@@ -11,7 +11,6 @@ const FIELD_CHARACTERS_MAX = 100;
 const SENTENCES_MAX = 10;
 const DETAILS_MAX = 100;
 
-/** The parts of a request that a route may describe, unvalidated. */
 export type RequestParts = { params: unknown; query: Record<string, unknown>; body: unknown };
 type Schemas = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
 

@@ -26,7 +26,6 @@ export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => nu
     running = null;
   };
   return {
-    /** Requests a round. */
     trigger: (): void => {
       again = true;
       if (msLeft() <= 0) endWait();

@@ -1,6 +1,5 @@
 import type { Issue } from './issues.ts';
 
-/** Every error code of the API, and its HTTP status. */
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
   INVALID_JSON: 400,
@@ -96,7 +95,6 @@ export function invalidFields(
   return new AppError('VALIDATION_ERROR', message, { details });
 }
 
-/** The issues of an error in responses. */
 export const presentIssues = (details: readonly FieldIssue[]) =>
   details.map(({ field, issue, code = 'invalid', params }) => ({ field, issue, code, ...(params && { params }) }));
 

@@ -73,7 +73,6 @@ export const patternText = (charactersMax: number, pattern: RegExp, rule: Messag
     .meta({ pattern: pattern.source });
 };
 
-/** A merchant's own reference of something. */
 export const reference = patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, {
   error: mustBe('1 to 64 letters, digits or - _ .'),
   code: 'not_a_reference',

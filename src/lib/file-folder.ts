@@ -35,7 +35,6 @@ export function openFileFolder(folder: string) {
     /** Throws where the file does not exist, as does `stream`. */
     read: async (name: string): Promise<Buffer> => readFile(pathOf(name)),
     stream: async (name: string) => (await open(pathOf(name))).createReadStream(),
-    /** The names of all files. */
     list: async (): Promise<string[]> => {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return [];

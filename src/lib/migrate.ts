@@ -39,7 +39,6 @@ type Applied = { name: string; hash: string };
 const hashOf = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 8);
 
 export type Migrated = {
-  /** What was applied now. */
   applied: string[];
   /** Numbered migrations of a newer release, which this one does not have. */
   newer: string[];

@@ -111,7 +111,6 @@ export function statusParam<Value extends string>(values: readonly Value[]) {
   }).describe(`One of ${values.join(', ')}, a comma list of them, or ALL`);
 }
 
-/** The values of {@link pageQuery}. */
 export type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
 
 /** The page that a query requests. Throws VALIDATION_ERROR when two parameters contradict each other. */

@@ -1,7 +1,6 @@
 import { reseal, type KeyRing } from './crypto.ts';
 import { isDatabaseError, type Database } from './db.ts';
 
-/** A table with columns that {@link reseal} understands. */
 export type SealedTable = {
   table: string;
   /** The names of its primary key, in camelCase. */
@@ -14,7 +13,6 @@ export type SealedTable = {
 /** The counts of encrypted values. `failed` names those that no listed key opens; they stay unchanged. */
 export type Reencrypted = { seen: number; reencrypted: number; failed: string[] };
 
-/** Called with the progress after each batch. */
 export type OnProgress = (so: Reencrypted) => void;
 
 const ROWS_AT_ONCE = 500;

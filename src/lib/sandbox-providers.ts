@@ -109,7 +109,6 @@ export const SANDBOX_CBE_BIRR = {
   hashKey: 'sandbox-cbebirr-hash-key',
 } as const;
 
-/** The sandbox's Awash account. */
 export const SANDBOX_AWASH = {
   companyName: 'Meskot',
   tillCode: '300001',

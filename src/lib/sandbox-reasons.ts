@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** The reasons that only the sandbox gives, by their codes. */
 export const SANDBOX_REASONS = {
   SANDBOX_AMOUNT_REJECTED: 'The sandbox rejects amounts that end in .13.',
   SANDBOX_TIN_REJECTED: 'The sandbox rejects a TIN that ends in 13.',

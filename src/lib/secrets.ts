@@ -58,7 +58,6 @@ function textWeakness(text: string): string | null {
   return guessable(Buffer.from(text), TEXT_DISTINCT_MIN);
 }
 
-/** The same for an AES-256 key. */
 function keyWeakness(key: Buffer): string | null {
   if (key.every((byte) => byte >= 0x20 && byte < 0x7f)) return 'is text in base64, not random bytes';
   return guessable(key, KEY_DISTINCT_MIN);

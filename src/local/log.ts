@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 
 import { createLogger } from '../lib/log.ts';
 
-/** The log of a local start, in the data folder. */
 export const LOG_FILE = join('logs', 'meskot.log');
 
 /** pino's levels that are printed. */

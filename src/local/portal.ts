@@ -78,7 +78,6 @@ async function list(project: string, folder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name).slice(project.length + 1));
 }
 
-/** What a failed process has written, or else the error itself. */
 function outputOf(error: unknown): string {
   const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
   return `${stdout}${stderr}` || String(error);

@@ -167,7 +167,6 @@ export async function findPostgresFolder(wantedFolder: string): Promise<string> 
   return join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));
 }
 
-/** The programs that npm has installed for this system. */
 function shippedPrograms(): string {
   const system = `${process.platform}-${process.arch}`;
   try {

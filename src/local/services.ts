@@ -18,7 +18,6 @@ import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
 
 export type ServicesContext = {
-  /** The folder of package.json. */
   project: string;
   config: Config;
   settings: LocalSettings;
@@ -97,7 +96,6 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
   };
 }
 
-/** Prints the progress every 2 s. */
 function createSeedProgress(): (count: number, total: number) => void {
   let printedAt = performance.now();
   return (count, total) => {

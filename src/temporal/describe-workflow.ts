@@ -39,7 +39,6 @@ const textsOf = (text: Text) => ({
   receiverHost: text('receiverHost'),
 });
 
-/** Merchant and order. */
 function headOf(text: Text): string[] {
   const { merchantName, environment, checkoutOrderNo } = textsOf(text);
   const name = merchantName === undefined ? '' : `${escapeMarkdown(merchantName)}, `;

@@ -50,7 +50,6 @@ const NAMESPACE_POLL_MS = 250;
 /** gRPC. */
 const ALREADY_EXISTS = 6;
 
-/** Where Temporal is prepared. */
 export type TemporalParts = { config: Config; connection: Connection | NativeConnection };
 
 /** Creates namespace, retention, search attributes and the schedule; idempotent. Returns what it created. */

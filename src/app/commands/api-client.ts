@@ -14,7 +14,6 @@ export class CommandError extends Error {
 
 export const EXIT = { failed: 1, usage: 2, notAllowed: 3, notFound: 4, unreachable: 5 } as const;
 
-/** Where the API is, and the key of the operator who calls it. */
 export type Connection = { url: string; key: string };
 
 export type ApiRequest = {

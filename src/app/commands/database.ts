@@ -126,11 +126,8 @@ export async function reencryptAll(
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export type PrepareOptions = {
-  /** The folder of package.json. */
   project: string;
-  /** Takes what was done, a line at a time. */
   print: (line: string) => void;
-  /** Takes what was left undone, and what to do about it. */
   warn: (line: string) => void;
 };
 

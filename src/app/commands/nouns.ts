@@ -29,7 +29,6 @@ const NOUNS: Readonly<Record<string, string>> = {
   audit: 'What operators have changed',
 };
 
-/** Values in the help. */
 const SAMPLES: Readonly<Record<string, string>> = {
   attemptId: 'pat_…',
   bankAccountId: 'bac_…',
@@ -67,7 +66,6 @@ const SAMPLES: Readonly<Record<string, string>> = {
   withdrawalId: 'wd_…',
 };
 
-/** Values of options that are not given. */
 const DEFAULTS: Readonly<Record<string, () => string | number>> = {
   environment: () => 'sandbox',
   limit: () => 100,
@@ -75,7 +73,6 @@ const DEFAULTS: Readonly<Record<string, () => string | number>> = {
 };
 const ENVIRONMENT: Field = { name: 'environment', required: true, enum: ['sandbox', 'live'] };
 
-/** An admin to create from the server's shell. */
 export type NewAdmin = { name: string; email: string; json?: boolean };
 
 export type VerbDeps = {

@@ -6,7 +6,6 @@ import { type ApiRequest, CommandError, type Connection, EXIT, readBodyFile, rea
 import { type Terminal, birr, printData } from './print.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-/** A verb as it was called: its path's parameters, the file to send, and the options. */
 type Call = {
   verb: Verb;
   params: Readonly<Record<string, string>>;

@@ -94,7 +94,6 @@ function settingsResult(parts: ChannelParts, isRequired: boolean): Result {
   return wrong(sentences.join(' '), `Until they are right the channel takes no real money: ${next}`);
 }
 
-/** The day on which the provider's credentials end, where the settings have it. */
 function expiryResult({ channel, config, clock }: ChannelParts): Result | null {
   const day = config.liveProviders[channel].connection.credentialsExpireOn;
   if (day === undefined) return null;
@@ -104,7 +103,6 @@ function expiryResult({ channel, config, clock }: ChannelParts): Result | null {
   return ofValidity(`What the provider has issued (${name})`, validity, { now: clock(), next });
 }
 
-/** The connection to the provider, with its certificate where it is over TLS. */
 async function serviceResult(
   { channel, clock }: ChannelParts,
   url: string,

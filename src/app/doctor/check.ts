@@ -5,12 +5,10 @@ import type { HttpClient } from '../../lib/http-client.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import { EXPIRY_WARNING_DAYS } from '../../providers/expiry.ts';
 
-/** What the checks use. */
 export type DoctorParts = {
   config: Config;
   env: Variables;
   clock: Clock;
-  /** The folder of package.json. */
   project: string;
   http: HttpClient;
   /** The settings that are wrong, which are left out of `config`. */
@@ -23,7 +21,6 @@ export type Result =
   | { status: 'warning'; found: string; next: string }
   | { status: 'wrong'; found: string; next: string };
 
-/** A line of the doctor's report. */
 export type Finding = { name: string } & Result;
 
 export const ok = (found: string): Result => ({ status: 'ok', found, next: null });

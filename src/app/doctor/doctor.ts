@@ -62,7 +62,6 @@ async function examine({ env, clock = systemClock, project }: Machine, named: Li
   }
 }
 
-/** A line for each finding, the next step included, and a summary. */
 function textOf(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map(({ status, name, found, next }) => {
@@ -74,7 +73,6 @@ function textOf(findings: readonly Finding[]): string {
   return `${[...lines, summary].join('\n')}\n`;
 }
 
-/** The settings as far as they can be used, and what is wrong with the others. */
 type SettingsRead = { config: Config | null; problems: string[]; wrongNames: ReadonlySet<string> };
 
 /** More than there are stages of validation. */

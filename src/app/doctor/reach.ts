@@ -9,7 +9,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { TLS_REASONS } from '../../webhooks/delivery/failure.ts';
 import { codeOf, ofValidity, type Result, wrong } from './check.ts';
 
-/** Every connection and every request of the doctor. */
 const REACH_MS = 4_000;
 const BODY_BYTES_MAX = 65_536;
 
@@ -24,7 +23,6 @@ export function serverOf(url: string, setting: string): Server {
   return { host, port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port), setting };
 }
 
-/** The end of a connection or request, by the code of its error. */
 export type NetworkFailure = { kind: 'failed'; code: string };
 
 /** What a network failure means, and where to look. */
@@ -64,7 +62,6 @@ function nextOfTls(code: string, setting: string): string {
   return 'The server must send its whole chain. An authority of its own is trusted by NODE_EXTRA_CA_CERTS=file.pem.';
 }
 
-/** Whether a connection opens. */
 export async function tryConnect({ host, port }: Server): Promise<NetworkFailure | null> {
   const socket = connectTcp({ host, port });
   try {

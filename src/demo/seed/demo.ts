@@ -39,7 +39,6 @@ export const NEW_SHOP: DemoMerchant = {
 
 type DemoPerson = { email: string; name: string; merchantId: string; role: MemberRole };
 
-/** An owner, a finance and a developer of each merchant. */
 export const DEMO_PEOPLE: readonly DemoPerson[] = [
   ...peopleOf(ABYSSINIA, 'abyssinia.example', ['Selam Tesfaye', 'Dawit Bekele', 'Hana Girma']),
   ...peopleOf(NEW_SHOP, 'newshop.example', ['Abebe Kebede', 'Marta Alemu', 'Yonas Haile']),

@@ -109,7 +109,6 @@ async function applyForKyc(
   }
 }
 
-/** A page with one line, for the operator who reviews it. */
 function pdfOf(line: string): Buffer {
   const content = `BT /F 16 Tf 30 540 Td (${line}) Tj ET`;
   return Buffer.from(`%PDF-1.4
@@ -211,7 +210,6 @@ async function recallPeople(db: Database, stored = ''): Promise<string> {
 
 type Wanted = Pick<NewSubscription, 'description' | 'url' | 'eventTypes' | 'active'>;
 
-/** A healthy, a flaky and an inactive subscription. */
 const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old', Wanted> => ({
   shop: { description: 'Demo shop', url: webhookUrl, eventTypes: ['*'], active: true },
   flaky: {
@@ -228,7 +226,6 @@ const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old',
   },
 });
 
-/** The dependencies of the subscription operations, from the settings. */
 export function subscriptionDeps(
   { keyRing, egress, PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'keyRing' | 'egress' | 'PUBLIC_BASE_URL'>,
   at: Date,

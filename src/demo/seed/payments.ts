@@ -10,7 +10,6 @@ import { advance, scriptedProvider, silentLogger, type SeedContext, type History
 
 export type DemoChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 
-/** One payment: the merchant's request, its time, and how it proceeds. */
 export type PlannedPayment = {
   createdAt: Date;
   session: NewSession;
@@ -49,7 +48,6 @@ export const SCENARIOS = {
   held: { share: 0, steps: ['approve', 'otherAmount'] },
 } satisfies Record<string, { share: number; steps: Step[] }>;
 
-/** From the expiry of a session to its processing. */
 const EXPIRY_NOTICED_AFTER_MS = 500;
 const OTHER_BY_SANTIM = 1_00n;
 /** The tokens of past sessions go to no customer. */

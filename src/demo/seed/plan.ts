@@ -16,7 +16,6 @@ const MENU: readonly Weighted<Item>[] = [
   { weight: 2, value: { item: 'Catering for a day', priceSantim: 12_500_00, quantityMax: 2 } },
 ];
 
-/** Names in Ethiopic and Latin letters. */
 const GIVEN = ['አበበ Abebe', 'ሰላም Selam', 'ዳዊት Dawit', 'ሄለን Helen', 'ትዕግስት Tigist', 'መሐመድ Mohammed', 'ጫልቱ Chaltu'];
 const FATHERS = ['ተፈሪ Teferi', 'አለሙ Alemu', 'በቀለ Bekele', 'ኃይሉ Hailu', 'መንግስቱ Mengistu', 'ዑመር Umer'];
 

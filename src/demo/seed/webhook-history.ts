@@ -19,7 +19,6 @@ const DEAD_LETTERS = 5;
 /** The worker makes the last retry of these at the first start; it fails, and their workflows park. */
 const LAST_RETRY_DUE = 2;
 
-/** A receiver's responses. */
 const [OK, ERROR, OVERLOADED] = [
   { httpStatus: 200, responseExcerpt: 'ok' },
   { httpStatus: 500, responseExcerpt: '{"error":"order not found"}' },

@@ -6,7 +6,6 @@ import { verifyWebhook, WebhookVerificationError, type WebhookEvent } from '../.
 export const BEHAVIOURS = ['ok', 'fail', 'hang'] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** One POST to the webhook address, as the shop displays it. */
 export type Delivery = {
   at: Date;
   /** The event's name; `?` when it did not verify. */

@@ -1,6 +1,5 @@
 import { FONT_FACE } from '../../lib/ethiopic-font.ts';
 
-/** The shop's style sheet. */
 export const STYLE = `${FONT_FACE}
 :root{color-scheme:light dark;--ground:#fbf5ec;--card:#fff;--ink:#2b1b12;--quiet:#6a5547;--line:#b39d8b;--brand:#7a3b12;--on-brand:#fff;--soft:#f3e4d2;font:1rem/1.5 "Noto Sans Ethiopic",system-ui,sans-serif}
 @media (prefers-color-scheme:dark){:root{--ground:#18110c;--card:#241a13;--ink:#f7ede3;--quiet:#cbb7a6;--line:#8b7564;--brand:#f0a868;--on-brand:#2b1503;--soft:#3a291c}}

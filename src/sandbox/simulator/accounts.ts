@@ -27,7 +27,6 @@ const Accounts = z.strictObject({ TELEBIRR: TelebirrAccount, CBE_BIRR: TillAccou
 /** The account of the one merchant that the simulated providers know, per channel. */
 export type Accounts = z.output<typeof Accounts>;
 
-/** The sandbox's own accounts. */
 export const SANDBOX_ACCOUNTS: Accounts = {
   TELEBIRR: SANDBOX_TELEBIRR,
   CBE_BIRR: SANDBOX_CBE_BIRR,

@@ -57,7 +57,6 @@ const DELAY_MS = 60_000;
 
 export type Faults = ReturnType<typeof createFaults>;
 
-/** The faults that admin calls have added. */
 export function createFaults() {
   let faults: Fault[] = [];
 
@@ -83,7 +82,6 @@ export function createFaults() {
       return taken;
     },
 
-    /** The fault of this request, if any. */
     takeForRequest(channel: SimulatedChannel, on: RequestKind): z.output<typeof RequestFaultKind> | null {
       for (const fault of faults) {
         const kind = RequestFaultKind.safeParse(fault.kind).data;

@@ -64,7 +64,6 @@ function positionOf({ atMs, reference, type }: Movement): string {
  */
 export type ChannelTotals = Record<'received' | 'paidOut' | 'reversed' | 'refunded' | 'transferred' | 'unpaid', string>;
 
-/** The totals of all saved movements. */
 export function totalsOf(
   channel: SimulatedChannel,
   { orders, transfers }: { orders: readonly Order[]; transfers: readonly BankTransfer[] },

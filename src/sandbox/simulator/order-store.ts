@@ -168,7 +168,6 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
       await runner.runAll();
     },
 
-    /** Forgets everything, and returns to the base clock. */
     async reset(): Promise<void> {
       const forgotten = runner.forget();
       file.clear();

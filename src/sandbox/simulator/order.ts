@@ -70,7 +70,6 @@ export type Callback = {
   done: boolean;
 };
 
-/** A state that an order enters, and when. */
 export type Transition = { state: OrderState; failure: Failure | null; atMs: number };
 
 /** What happens to an order, and how long after its creation or its expiry. */
@@ -132,7 +131,6 @@ function decisionOf(order: Order): Decision | null {
   };
 }
 
-/** A new order, undecided. */
 export function createOrder(request: OrderRequest, more: Pick<Order, 'behaviour' | 'faults' | 'createdAtMs'>): Order {
   return {
     ...request,

@@ -62,9 +62,7 @@ export type Protocol = {
   codes: Readonly<Record<'invalid' | 'unknownPayer' | 'unknownPayee' | 'anotherOrder' | 'notFound', string>>;
   /** The bodies of responses. */
   rejected: (code: string, message: string) => Fields;
-  /** A payment that waits for its customer. */
   pushed: (order: Order) => Fields;
-  /** The order as a query reports it. */
   status: (order: Order) => Fields;
   statement: (day: string, page: Statement) => Fields;
   callback: (order: Order, callback: Callback) => Fields;
