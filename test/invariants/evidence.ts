@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 
 import type { Queryable } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import type { JournalOrder } from '../../src/sandbox/simulator/server.ts';
+import type { Order } from '../../src/sandbox/simulator/order.ts';
 import type { ClientJournal } from '../support/merchant-client.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 
@@ -10,7 +10,7 @@ import type { ReceivedRequest } from '../support/receiver.ts';
 export type ReceiverJournal = { url: string; scope: MerchantScope; requests: readonly ReceivedRequest[] };
 
 /** An order of a provider, with our id of it. */
-export type ProviderOrder = Pick<JournalOrder, 'state' | 'amount' | 'paidAmount' | 'decidedAt'> & { attemptId: string };
+export type ProviderOrder = Pick<Order, 'state' | 'amount' | 'paidAmount' | 'decidedAtMs'> & { attemptId: string };
 
 /** A running workflow; `failures`: the number of successive failures of its current task. */
 export type RunningWorkflow = { failures: number };

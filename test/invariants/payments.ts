@@ -32,7 +32,7 @@ export async function providersTruth({ db, orders, now }: Evidence): Promise<str
     const exact = parseBirr(order.paidAmount ?? '') === attempt.amountSantim;
     const expected = exact || attempt.accepted ? ['SUCCEEDED', 'DUPLICATE'] : ['HELD', 'DUPLICATE'];
     const ours = ['SUCCEEDED', 'HELD', 'DUPLICATE'].includes(attempt.status);
-    const fresh = now.getTime() - Date.parse(order.decidedAt ?? now.toISOString()) < FOUND_WITHIN_MS;
+    const fresh = now.getTime() - (order.decidedAtMs ?? now.getTime()) < FOUND_WITHIN_MS;
     const stillAsking = fresh && ['CREATED', 'PENDING'].includes(attempt.status);
     if (paid && !expected.includes(attempt.status) && !stillAsking)
       problems.push(`order ${order.attemptId} is paid (${order.paidAmount}) but its attempt is ${attempt.status}`);

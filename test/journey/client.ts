@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 
 import { signTelebirr } from '../../src/lib/provider-signing.ts';
-import type { JournalOrder } from '../../src/sandbox/simulator/server.ts';
+import type { Order } from '../../src/sandbox/simulator/order.ts';
 import { until } from '../support/until.ts';
 import type { Company } from './company.ts';
 import type { Reply } from './send.ts';
@@ -76,7 +76,7 @@ export function createClient(company: Pick<Company, 'url' | 'send' | 'meskot'>) 
       });
     },
     /** Sends telebirr's message that this order is paid, signed with this key. */
-    async notify(order: JournalOrder | undefined, privateKey: string): Promise<Reply> {
+    async notify(order: Order | undefined, privateKey: string): Promise<Reply> {
       if (!order) throw new Error('no such order');
       const { orderId, amount, currency } = order;
       const paid = { trade_status: 'Completed', total_amount: amount, trans_currency: currency, trans_id: 'FORGED' };

@@ -149,38 +149,17 @@ describe.each(CHANNELS)('the statements of %s', (channel) => {
     expect(await provider().statement(day, cursor)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
   });
 
-  test('a provider owes its receipts less its payouts and its transfers to the bank', async () => {
+  test('a provider owes its receipts less its payouts', async () => {
     await payIn({ amountSantim: 100_000n });
     await payOut();
     await payOut('251911000006');
     await simulator.advance(2 * MINUTE_MS);
-    await simulator.transferToBank(channel, '300.25');
     expect(await simulator.totalsOf(channel)).toEqual({
       received: '1000.00',
       paidOut: '501.50',
       reversed: '250.75',
       refunded: '0.00',
-      transferred: '300.25',
-      unpaid: '449.00',
+      unpaid: '749.25',
     });
-    await simulator.transferToBank(channel, '500.00');
-    expect((await simulator.totalsOf(channel)).unpaid).toBe('-51.00');
   });
-});
-
-test('a bank transfer without a positive amount or a known channel is rejected with the problems', async () => {
-  for (const body of [
-    { channel: 'AWASH', amount: '0.00' },
-    { channel: 'AWASH', amount: '-1.00' },
-    { channel: 'AWASH', amount: 5 },
-    { channel: 'MPESA', amount: '1.00' },
-    { channel: 'AWASH' },
-  ]) {
-    const headers = { 'content-type': 'application/json' };
-    const options = { method: 'POST', headers, body: JSON.stringify(body) };
-    const response = await fetch(`${simulator.url}/admin/bank-transfer`, options);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ problems: [expect.any(String)] });
-  }
-  expect((await simulator.totalsOf('AWASH')).transferred).toBe('0.00');
 });

@@ -39,7 +39,7 @@ test.each(SANDBOX_CHANNELS)('%s: a listed payment that is not booked is queried 
     clearingSantim: 100_50n,
     isRunning: false,
   });
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('a listed payment of an expired session makes it SUCCESS, late', async () => {
@@ -53,7 +53,7 @@ test('a listed payment of an expired session makes it SUCCESS, late', async () =
     transaction: 'SUCCESS',
     confirmedLate: true,
   });
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('a listed payment that the provider does not confirm is a discrepancy and is not booked', async () => {
@@ -179,7 +179,7 @@ test('a held payment of another amount matches the statement', async () => {
     holdReason: 'WRONG_AMOUNT',
     attempts: ['HELD'],
   });
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('pending payouts that are listed as paid are queried, and one that is listed as reversed is reversed', async () => {
@@ -199,7 +199,7 @@ test('pending payouts that are listed as paid are queried, and one that is liste
     listed: { payouts: { count: 2 }, reversals: { count: 1 } },
     booked: { payouts: { count: 2 }, reversals: { count: 1 } },
   });
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('a FAILED payout that is listed as paid is queried, not sent again, and left to operators', async () => {
@@ -270,7 +270,7 @@ test('a payout of another amount matches the statement once an operator has reso
     resolveWithdrawal(tx, withdrawalId, { ...resolution, at: fixture.clock(), paidSantim: listedSantim ?? undefined }),
   );
   expect((await fixture.compare('AWASH')).status).toBe('CLEAN');
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('comparing a day again changes nothing', async () => {

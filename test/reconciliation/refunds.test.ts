@@ -56,7 +56,7 @@ test('days with refunds are clean, and the debt of each provider in the ledger i
     expect(day).toMatchObject({ listed: { refunds: { count: 2, santim: '6000' } } });
     expect(day.booked).toEqual(day.listed);
   }
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('a listed refund whose outcome is not known yet is queried, and booked by what its provider answers', async () => {

@@ -106,7 +106,7 @@ test('a transaction with an unknown outcome that a statement lists becomes SUCCE
     confirmedLate: true,
     needsReconciliation: false,
   });
-  await expectClearingAgrees(fixture.db, fixture.simulator);
+  await expectClearingAgrees(fixture);
 });
 
 test('a transaction with an unknown outcome is queried even if the statement no longer lists it', async () => {

@@ -1,12 +1,11 @@
 import { fromPlainOrderId } from '../../src/providers/exchange.ts';
 import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults.ts';
 import type { ChannelTotals } from '../../src/sandbox/simulator/movements.ts';
-import {
-  type Journal,
-  type JournalOrder,
-  type SimulatorOptions,
-  startSimulator,
-} from '../../src/sandbox/simulator/server.ts';
+import type { Order } from '../../src/sandbox/simulator/order.ts';
+import { type Journal, type SimulatorOptions, startSimulator } from '../../src/sandbox/simulator/server.ts';
+
+/** `paid`: money has moved, whether or not it was returned (`reversed`). */
+type JournalOrder = Order & { paid: boolean; reversed: boolean };
 
 /** An order of the simulator's journal with our id of it: at telebirr `pat_01…` is `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };
@@ -17,7 +16,7 @@ type TestPayout = JournalOrder & { withdrawalId: string };
 /** A refund of the journal with our id of it. */
 type TestRefund = JournalOrder & { refundId: string };
 
-type TestJournal = Omit<Journal, 'orders' | 'payouts' | 'refunds'> & {
+type TestJournal = Omit<Journal, 'orders'> & {
   orders: TestOrder[];
   payouts: TestPayout[];
   refunds: TestRefund[];
@@ -38,8 +37,6 @@ export type TestSimulator = {
   refundOf: (refundId: string) => Promise<TestRefund | undefined>;
   /** The amounts that passed through a channel, and the amount it still owes. */
   totalsOf: (channel: SimulatedChannel) => Promise<ChannelTotals>;
-  /** Transfers this amount ("100.50") from the provider to the operator's bank. */
-  transferToBank: (channel: SimulatedChannel, amount: string) => Promise<void>;
   /** The number of requests of a kind, e.g. "TELEBIRR query". */
   requests: (what: string) => Promise<number>;
   /** Deletes orders, faults and counts, and resets its clock. */
@@ -68,12 +65,21 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
   }
 
   async function journal(): Promise<TestJournal> {
-    const { orders, payouts, refunds, ...rest } = (await call('GET', '/admin/journal')) as Journal;
+    const { orders, ...rest } = (await call('GET', '/admin/journal')) as Journal;
+    const of = (wanted: Order['direction']): (JournalOrder & { id: string })[] =>
+      orders
+        .filter(({ direction }) => direction === wanted)
+        .map((order) => ({
+          ...order,
+          id: ourId(order.orderId),
+          paid: order.paidAmount !== null,
+          reversed: order.reversedAtMs !== null,
+        }));
     return {
       ...rest,
-      orders: orders.map((order) => ({ ...order, attemptId: ourId(order.orderId) })),
-      payouts: payouts.map((payout) => ({ ...payout, withdrawalId: ourId(payout.orderId) })),
-      refunds: refunds.map((refund) => ({ ...refund, refundId: ourId(refund.orderId) })),
+      orders: of('payment').map((order) => ({ ...order, attemptId: order.id })),
+      payouts: of('payout').map((payout) => ({ ...payout, withdrawalId: payout.id })),
+      refunds: of('refund').map((refund) => ({ ...refund, refundId: refund.id })),
     };
   }
 
@@ -87,7 +93,6 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
     payoutOf: async (withdrawalId) => (await journal()).payouts.find((payout) => payout.withdrawalId === withdrawalId),
     refundOf: async (refundId) => (await journal()).refunds.find((refund) => refund.refundId === refundId),
     totalsOf: async (channel) => (await journal()).totals[channel],
-    transferToBank: async (channel, amount) => void (await call('POST', '/admin/bank-transfer', { channel, amount })),
     requests: async (what) => (await journal()).requests[what] ?? 0,
     reset: async () => void (await call('POST', '/admin/reset')),
   };

@@ -16,9 +16,6 @@ export type Movement = {
 /** A page of a statement; `next` is the next page's cursor, null on the last page. */
 export type Statement = { rows: Movement[]; next: string | null };
 
-/** A transfer from a provider to the operator's bank account. */
-export type BankTransfer = { channel: SimulatedChannel; amount: string; atMs: number };
-
 /** Keeps a page below the 64 KiB that the adapters accept. */
 const PAGE_ROWS = 200;
 
@@ -59,30 +56,26 @@ function positionOf({ atMs, reference, type }: Movement): string {
 }
 
 /**
- * A provider's totals in birr ("100.50"). `unpaid` is what it still owes the operator: received − paid out + reversed −
- * refunded − transferred, negative when it has paid out more than it received.
+ * A provider's totals in birr ("100.50"). `unpaid` is what it owes the operator: received − paid out + reversed − refunded,
+ * negative when it has paid out more than it received.
  */
-export type ChannelTotals = Record<'received' | 'paidOut' | 'reversed' | 'refunded' | 'transferred' | 'unpaid', string>;
+export type ChannelTotals = Record<'received' | 'paidOut' | 'reversed' | 'refunded' | 'unpaid', string>;
 
-export function totalsOf(
-  channel: SimulatedChannel,
-  { orders, transfers }: { orders: readonly Order[]; transfers: readonly BankTransfer[] },
-): ChannelTotals {
-  const sum = (amounts: (string | null)[]) => amounts.reduce((total, one) => total + (parseBirr(one ?? '0') ?? 0n), 0n);
-  const paid = orders.filter((order) => order.channel === channel && order.paidAmount !== null);
-  const sumOf = (wanted: (order: Order) => boolean) => sum(paid.filter(wanted).map(({ paidAmount }) => paidAmount));
-  const received = sumOf(({ direction }) => direction === 'payment');
-  const paidOut = sumOf(({ direction }) => direction === 'payout');
-  const reversed = sumOf(({ state }) => state === 'REVERSED');
-  const refunded = sumOf(({ direction }) => direction === 'refund');
-  const transferred = sum(transfers.filter((one) => one.channel === channel).map(({ amount }) => amount));
-  const unpaid = received - paidOut + reversed - refunded - transferred;
+export function totalsOf(channel: SimulatedChannel, orders: readonly Order[]): ChannelTotals {
+  const sum = (wanted: (order: Order) => boolean): bigint =>
+    orders
+      .filter((order) => order.channel === channel && wanted(order))
+      .reduce((total, { paidAmount }) => total + (parseBirr(paidAmount ?? '0') ?? 0n), 0n);
+  const received = sum(({ direction }) => direction === 'payment');
+  const paidOut = sum(({ direction }) => direction === 'payout');
+  const reversed = sum(({ state }) => state === 'REVERSED');
+  const refunded = sum(({ direction }) => direction === 'refund');
+  const unpaid = received - paidOut + reversed - refunded;
   return {
     received: formatBirr(received),
     paidOut: formatBirr(paidOut),
     reversed: formatBirr(reversed),
     refunded: formatBirr(refunded),
-    transferred: formatBirr(transferred),
     unpaid: unpaid < 0n ? `-${formatBirr(-unpaid)}` : formatBirr(unpaid),
   };
 }

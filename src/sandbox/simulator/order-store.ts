@@ -6,7 +6,6 @@ import { HOUR_MS } from '../../lib/dates.ts';
 import { findSandboxPayout, findSandboxPhone, refundBehaviour } from '../../lib/sandbox-providers.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import type { Faults } from './faults.ts';
-import type { BankTransfer } from './movements.ts';
 import {
   type Callback,
   type Order,
@@ -110,11 +109,11 @@ type StoreDeps = Pick<RunnerDeps, 'post' | 'onError'> & {
 const ON_THE_PAGE = { behaviour: 'never' } as const;
 
 /**
- * Payments, payouts and transfers, and the simulator's time: the base clock plus the offset set by admin calls, in
+ * Payments, payouts and refunds, and the simulator's time: the base clock plus the offset set by admin calls, in
  * milliseconds since 1970. Starts with the saved state.
  */
 export function createOrderStore({ base, file, faults, anyPayer, post, onError }: StoreDeps) {
-  const { orders, transfers } = file.saved;
+  const { orders } = file.saved;
   let { offsetMs } = file.saved;
   const nowMs = (): number => base().getTime() + offsetMs;
   const save = (order: Order): void => file.append({ order });
@@ -124,7 +123,6 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
 
   return {
     nowMs,
-    transfers,
     all: (): Order[] => [...orders.values()],
     find: (order: Pick<Order, 'direction' | 'channel' | 'orderId'>): Order | null => orders.get(keyOf(order)) ?? null,
 
@@ -156,11 +154,6 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
       await runner.run(order);
     },
 
-    transfer(transfer: BankTransfer): void {
-      transfers.push(transfer);
-      file.append({ transfer });
-    },
-
     /** Moves time forward, and waits for the callbacks that are due by then. */
     async advance(byMs: number): Promise<void> {
       offsetMs += byMs;
@@ -172,7 +165,6 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
       const forgotten = runner.forget();
       file.clear();
       orders.clear();
-      transfers.length = 0;
       offsetMs = 0;
       await forgotten;
     },
@@ -191,10 +183,10 @@ function termsOf({ direction, amount, currency, phone, bankCode, accountNumber, 
   return JSON.stringify([amount, currency, direction !== 'payment' && [phone, bankCode, accountNumber, refundOf]]);
 }
 
-/** What survives a restart: orders by their keys, transfers, and the offset of the clock. */
-type SavedState = { orders: Map<string, Order>; transfers: BankTransfer[]; offsetMs: number };
+/** What survives a restart: orders by their keys, and the offset of the clock. */
+type SavedState = { orders: Map<string, Order>; offsetMs: number };
 
-type Line = { order: Order } | { transfer: BankTransfer } | { offsetMs: number };
+type Line = { order: Order } | { offsetMs: number };
 
 /** It contains phones and accounts. */
 const PRIVATE = { mode: 0o600 };
@@ -210,8 +202,7 @@ export function openStateFile(path: string | null) {
   if (path !== null) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const orders = [...saved.orders.values()].map((order) => ({ order }));
-    const transfers = saved.transfers.map((transfer) => ({ transfer }));
-    writeFileSync(`${path}.new`, format([{ offsetMs: saved.offsetMs }, ...orders, ...transfers]), PRIVATE);
+    writeFileSync(`${path}.new`, format([{ offsetMs: saved.offsetMs }, ...orders]), PRIVATE);
     renameSync(`${path}.new`, path);
   }
   return {
@@ -230,10 +221,9 @@ function format(lines: readonly Line[]): string {
 }
 
 function parse(text: string): SavedState {
-  const state: SavedState = { orders: new Map(), transfers: [], offsetMs: 0 };
+  const state: SavedState = { orders: new Map(), offsetMs: 0 };
   for (const line of text.split('\n').flatMap(parseLine)) {
     if ('order' in line) state.orders.set(keyOf(line.order), line.order);
-    else if ('transfer' in line) state.transfers.push(line.transfer);
     else state.offsetMs = line.offsetMs;
   }
   return state;

@@ -9,7 +9,6 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/dates.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { Logger } from '../../lib/log.ts';
-import { parseBirr } from '../../lib/money.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES, SANDBOX_REFUNDS } from '../../lib/sandbox-providers.ts';
 import { type Accounts, SANDBOX_ACCOUNTS } from './accounts.ts';
@@ -114,29 +113,15 @@ const ClockRequest = z.strictObject({
     .max(365 * DAY_MS),
 });
 
-const TransferRequest = z.strictObject({
-  channel: z.enum(CHANNELS),
-  amount: z.string().refine((text) => (parseBirr(text) ?? 0n) > 0n, 'must be birr above 0, written "100.50"'),
-});
-
 type AdminDeps = ProtocolDeps & { counts: Map<string, number> };
 
 /**
- * An order in the journal. Times are ISO 8601 by the simulator's clock. `paid`: money has moved, whether or not it was
- * returned (`reversed`).
+ * The simulator's state. Times of orders are milliseconds since 1970 by its clock. `requests` counts calls as "TELEBIRR
+ * query", including those that met a fault.
  */
-export type JournalOrder = {
-  [Name in keyof Order as Name extends `${infer Time}AtMs` ? `${Time}At` : Name]: Name extends `${string}AtMs`
-    ? string | (Order[Name] & null)
-    : Order[Name];
-} & { paid: boolean; reversed: boolean };
-
-/** The simulator's state. `requests` counts calls as "TELEBIRR query", including those that met a fault. */
 export type Journal = {
   now: string;
-  orders: JournalOrder[];
-  payouts: JournalOrder[];
-  refunds: JournalOrder[];
+  orders: Order[];
   totals: Record<SimulatedChannel, ChannelTotals>;
   requests: Record<string, number>;
 };
@@ -144,8 +129,7 @@ export type Journal = {
 type Run<Request> = (request: Request) => Fields | Promise<Fields>;
 
 /** The admin API of the simulator. It takes no key, so it serves this machine only. */
-export function adminRoutes(deps: AdminDeps): Router {
-  const { orders, counts, faults } = deps;
+function adminRoutes({ orders, counts, faults }: AdminDeps): Router {
   const routes = new Router();
   routes.use(fromThisMachineOnly);
 
@@ -158,7 +142,6 @@ export function adminRoutes(deps: AdminDeps): Router {
       journal: '/admin/journal',
       faults: '/admin/faults',
       clock: '/admin/clock',
-      bankTransfer: '/admin/bank-transfer',
     }),
   );
   const post = <Request>(path: string, schema: z.ZodType<Request>, run: Run<Request>): void =>
@@ -168,12 +151,12 @@ export function adminRoutes(deps: AdminDeps): Router {
       if (problems) respond(ctx, 400, { problems });
       else respond(ctx, 200, await run(data as Request));
     });
-  const now = (): Fields => ({ now: iso(orders.nowMs()) });
+  const now = (): Fields => ({ now: new Date(orders.nowMs()).toISOString() });
 
-  routes.get('/admin/journal', (ctx) => respond(ctx, 200, journalOf(deps)));
-  post('/admin/bank-transfer', TransferRequest, (transfer) => {
-    orders.transfer({ ...transfer, atMs: orders.nowMs() });
-    return { totals: journalOf(deps).totals };
+  routes.get('/admin/journal', (ctx) => {
+    const all = orders.all();
+    const totals = Object.fromEntries(CHANNELS.map((channel) => [channel, totalsOf(channel, all)]));
+    respond(ctx, 200, { ...now(), orders: all, totals, requests: Object.fromEntries(counts) });
   });
 
   routes.get('/admin/faults', (ctx) => respond(ctx, 200, { faults: faults.list() }));
@@ -196,33 +179,4 @@ export function adminRoutes(deps: AdminDeps): Router {
     return now();
   });
   return routes;
-}
-
-function journalOf({ orders, counts }: AdminDeps): Journal {
-  const all = orders.all();
-  const journaled = (wanted: Order['direction']): JournalOrder[] =>
-    all.filter(({ direction }) => direction === wanted).map(journalOrder);
-  const totals = (channel: SimulatedChannel): ChannelTotals =>
-    totalsOf(channel, { orders: all, transfers: orders.transfers });
-  return {
-    now: iso(orders.nowMs()),
-    orders: journaled('payment'),
-    payouts: journaled('payout'),
-    refunds: journaled('refund'),
-    totals: { TELEBIRR: totals('TELEBIRR'), CBE_BIRR: totals('CBE_BIRR'), AWASH: totals('AWASH') },
-    requests: Object.fromEntries(counts),
-  };
-}
-
-/** The order with each time `…AtMs` as an ISO 8601 `…At`. */
-function journalOrder(order: Order): JournalOrder {
-  const fields = Object.entries(order).map(([name, value]: [string, unknown]) =>
-    name.endsWith('AtMs') ? [name.slice(0, -2), typeof value === 'number' ? iso(value) : value] : [name, value],
-  );
-  const added = { paid: order.paidAmount !== null, reversed: order.reversedAtMs !== null };
-  return { ...Object.fromEntries(fields), ...added } as JournalOrder;
-}
-
-function iso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
