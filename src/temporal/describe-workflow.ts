@@ -4,62 +4,50 @@ import { consoleUrlOf, type Config } from '../config.ts';
 const SUMMARY_BYTES_MAX = 400;
 
 type Input = Readonly<Record<string, unknown>>;
-type Description = { staticSummary: string; staticDetails?: string };
+type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
  * What the Temporal UI shows of a workflow from its start: one line for lists, and Markdown for deliveries and payments. The
  * input is that of an outbox message, which may be of an earlier version.
  */
-export function describeWorkflow(config: Config, workflowType: string, input: Input): Description {
-  const text = (name: string): string | undefined => {
-    const value = input[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const { merchantName = text('merchantId'), environment, checkoutOrderNo, receiverHost } = textsOf(text);
+export function describeWorkflow(
+  config: Config,
+  workflowType: string,
+  input: Input,
+): { staticSummary: string; staticDetails?: string } {
+  const texts: Texts = Object.fromEntries(
+    Object.entries(input).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
+  const { merchantName = texts['merchantId'], environment, checkoutOrderNo, receiverHost, eventType, channel } = texts;
   const order = checkoutOrderNo === undefined ? '' : ` of ${checkoutOrderNo}`;
   const whose = `(${merchantName}, ${environment})`;
   if (workflowType === 'webhookDelivery') {
-    const staticSummary = cut(`${text('eventType')}${order} → ${receiverHost} ${whose}`);
-    return { staticSummary, staticDetails: deliveryDetails(config, text) };
+    const staticSummary = cut(`${eventType}${order} → ${receiverHost} ${whose}`);
+    return { staticSummary, staticDetails: deliveryDetails(consoleUrlOf(config), texts) };
   }
   if (workflowType === 'payment' && checkoutOrderNo !== undefined) {
-    const staticSummary = cut(`payment${order} by ${text('channel')} ${whose}`);
-    return { staticSummary, staticDetails: headOf(text).join('\n') };
+    return { staticSummary: cut(`payment${order} by ${channel} ${whose}`), staticDetails: headOf(texts).join('\n') };
   }
-  const parts = [text('eventType'), text('channel'), environment].filter((part) => part !== undefined);
+  const parts = [eventType, channel, environment].filter((part) => part !== undefined);
   return { staticSummary: `${workflowType}: ${parts.join(', ')}` };
 }
 
-type Text = (name: string) => string | undefined;
-
-const textsOf = (text: Text) => ({
-  merchantName: text('merchantName'),
-  environment: text('environment'),
-  checkoutOrderNo: text('checkoutOrderNo'),
-  receiverHost: text('receiverHost'),
-});
-
-function headOf(text: Text): string[] {
-  const { merchantName, environment, checkoutOrderNo } = textsOf(text);
+function headOf({ merchantId, merchantName, environment, checkoutOrderNo }: Texts): string[] {
   const name = merchantName === undefined ? '' : `${escapeMarkdown(merchantName)}, `;
   return [
-    `- Merchant: ${name}\`${text('merchantId')}\`, ${environment}`,
+    `- Merchant: ${name}\`${merchantId}\`, ${environment}`,
     ...(checkoutOrderNo === undefined ? [] : [`- Order: \`${checkoutOrderNo}\``]),
   ];
 }
 
-function deliveryDetails(config: Config, text: Text): string {
-  const [deliveryId, eventId] = [text('deliveryId'), text('eventId')];
-  const base = consoleUrlOf(config);
-  const pages = `${base}/${text('environment') === 'live' ? 'live' : 'test'}`;
-  const console =
-    base === null || eventId === undefined
-      ? []
-      : [`- [Console](${pages}/deliveries/${deliveryId}), [event log](${pages}/events/${eventId})`];
+function deliveryDetails(consoleUrl: string | null, texts: Texts): string {
+  const { deliveryId, eventId, environment, receiverHost } = texts;
+  const pages = `${consoleUrl}/${environment === 'live' ? 'live' : 'test'}`;
+  const links = `- [Console](${pages}/deliveries/${deliveryId}), [event log](${pages}/events/${eventId})`;
   return [
-    ...headOf(text),
-    `- Receiver: \`${text('receiverHost')}\``,
-    ...console,
+    ...headOf(texts),
+    `- Receiver: \`${receiverHost}\``,
+    ...(consoleUrl === null || eventId === undefined ? [] : [links]),
     `- All attempts: \`meskot deliveries get ${deliveryId}\``,
     '',
     'To send again: More Actions → Send an Update → resend. Request Cancellation gives the delivery up.',
