@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
+import type { Context } from 'koa';
+
 import { sha256 } from './crypto.ts';
 
 const file = '@fontsource/noto-sans-ethiopic/files/noto-sans-ethiopic-ethiopic-400-normal.woff2';
-/** The font for Ethiopic letters, as WOFF2. */
-export const FONT = readFileSync(createRequire(import.meta.url).resolve(file));
+const FONT = readFileSync(createRequire(import.meta.url).resolve(file));
 
-/** For how long browsers keep it. */
-export const FONT_CACHED = 'public, max-age=31536000, immutable';
+/** Responds with the font for Ethiopic letters as WOFF2, which browsers keep for a year. */
+export function sendFont(ctx: Context): void {
+  ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+  ctx.type = 'font/woff2';
+  ctx.body = FONT;
+}
 
 /** The address of the font, below the root of each listener that has pages; it changes with the file. */
 export const FONT_PATH = `/fonts/noto-sans-ethiopic-${sha256(FONT).toString('hex').slice(0, 8)}.woff2`;

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 
 import { readBody } from '../../lib/body.ts';
-import { FONT, FONT_CACHED, FONT_PATH } from '../../lib/ethiopic-font.ts';
+import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
 import type { Logger } from '../../lib/log.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
@@ -121,11 +121,7 @@ function pageRoutes(inbox: Inbox, checkout: Checkout): Router {
   routes.get('/', (ctx) => {
     ctx.body = shopPage(inbox, languageOf(ctx));
   });
-  routes.get(FONT_PATH, (ctx) => {
-    ctx.set('Cache-Control', FONT_CACHED);
-    ctx.type = 'font/woff2';
-    ctx.body = FONT;
-  });
+  routes.get(FONT_PATH, sendFont);
   routes.get('/shop.js', (ctx) => {
     ctx.type = 'text/javascript';
     ctx.body = SCRIPT;

@@ -2,13 +2,12 @@ import Router from '@koa/router';
 import type { Context } from 'koa';
 import QRCode from 'qrcode';
 
-import { sendFont } from '../../http/font.ts';
 import { readForm } from '../../http/forms.ts';
 import { languageOf, rememberLanguage } from '../../http/language.ts';
 import type { Limits } from '../../http/limits.ts';
 import { hungUp, type RequestState } from '../../http/pipeline.ts';
 import { AppError, notFound, type ErrorCode } from '../../lib/errors.ts';
-import { FONT_PATH } from '../../lib/ethiopic-font.ts';
+import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { listChannels } from '../../merchants/channels/queries.ts';

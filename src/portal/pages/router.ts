@@ -2,10 +2,9 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
 import { sessionOf, type Site } from '../../access/users/identify.ts';
-import { sendFont } from '../../http/font.ts';
 import { rememberLanguage } from '../../http/language.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
-import { FONT_PATH } from '../../lib/ethiopic-font.ts';
+import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
 import { html } from '../../lib/html.ts';
 import { listMails } from '../../outbox/mail.ts';
 import { createNoticeWriter } from '../notices.ts';
