@@ -33,15 +33,12 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
   };
   return (request, begin) => {
     if (begun < begunAtOnceMax) return run(begin);
-    const caller = callerOf(request);
+    // Unverified: invented keys give no advantage over many addresses.
+    const { headers, socket } = request;
+    const caller = String(headers['x-api-key'] ?? headers.authorization ?? socket.remoteAddress);
     const line = pending.get(caller) ?? [];
-    line.push(() => !request.socket.destroyed && begin());
+    line.push(() => !socket.destroyed && begin());
     pending.set(caller, line);
     return undefined;
   };
-}
-
-/** Unverified: invented keys give no advantage over many addresses. */
-function callerOf({ headers, socket }: IncomingMessage): string {
-  return String(headers['x-api-key'] ?? headers.authorization ?? socket.remoteAddress);
 }

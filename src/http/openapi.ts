@@ -84,6 +84,7 @@ export function createOpenApiDocument(
   routes: readonly Route[],
   options: DocsOptions,
 ): ReturnType<typeof createDocument> {
+  const common = Object.entries(options.examples.errors) as [ErrorCode, ErrorExample][];
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = openApiPath(route.path);
@@ -101,7 +102,7 @@ export function createOpenApiDocument(
       servers: [{ url: '/' }],
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
-        examples: commonErrors(options),
+        examples: Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, options)])),
         securitySchemes: SECURITY_SCHEMES,
       },
       paths,
@@ -180,21 +181,15 @@ function errors(route: Route, options: DocsOptions): ZodOpenApiOperationObject['
     [...new Set(all.map((code) => ERROR_STATUS[code]))].map((status) => {
       const codes = all.filter((code) => ERROR_STATUS[code] === status);
       const description = codes.map((code) => `- \`${code}\`: ${options.examples.errors[code].meaning}`).join('\n');
-      const examples = Object.fromEntries(codes.map((code) => [code, errorExample(route, code, options)]));
+      // One that is the same for every route is a component.
+      const exampleOf = (code: ErrorCode) => {
+        const own = options.examples.operationErrors[code]?.[route.operationId];
+        return own ? errorResponse(code, own, options) : { $ref: `#/components/examples/${code}` };
+      };
+      const examples = Object.fromEntries(codes.map((code) => [code, exampleOf(code)]));
       return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
     }),
   );
-}
-
-/** An example that is the same for every route is a component. */
-function errorExample({ operationId }: Route, code: ErrorCode, options: DocsOptions) {
-  const own = options.examples.operationErrors[code]?.[operationId];
-  return own ? errorResponse(code, own, options) : { $ref: `#/components/examples/${code}` };
-}
-
-function commonErrors(options: DocsOptions) {
-  const common = Object.entries(options.examples.errors) as [ErrorCode, ErrorExample][];
-  return Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, options)]));
 }
 
 function errorResponse(

@@ -160,25 +160,17 @@ function codeOf(issue: z.core.$ZodIssue): Coded {
     return { ...(error && { error }), ...(own ?? (issue.input === undefined && { code: 'required' })) };
   }
   if (issue.input === undefined) return { code: 'required' };
-  switch (issue.code) {
-    case 'invalid_type':
-      return { code: 'wrong_type', params: { expected: issue.expected } };
-    case 'invalid_value':
-      return { code: 'not_an_option', params: { allowed: issue.values.map(String).join(', ') } };
-    case 'too_small':
-      return { code: OF_SIZE[issue.origin]?.[0] ?? 'too_small', params: { minimum: Number(issue.minimum) } };
-    case 'too_big':
-      return { code: OF_SIZE[issue.origin]?.[1] ?? 'too_big', params: { maximum: Number(issue.maximum) } };
-    case 'invalid_format':
-      return { code: 'wrong_format' };
-    case 'not_multiple_of':
-    case 'invalid_union':
-    case 'invalid_key':
-    case 'invalid_element':
-    case 'unrecognized_keys':
-    default:
-      return {};
+  if (issue.code === 'invalid_type') return { code: 'wrong_type', params: { expected: issue.expected } };
+  if (issue.code === 'invalid_value') {
+    return { code: 'not_an_option', params: { allowed: issue.values.map(String).join(', ') } };
   }
+  if (issue.code === 'too_small') {
+    return { code: OF_SIZE[issue.origin]?.[0] ?? 'too_small', params: { minimum: Number(issue.minimum) } };
+  }
+  if (issue.code === 'too_big') {
+    return { code: OF_SIZE[issue.origin]?.[1] ?? 'too_big', params: { maximum: Number(issue.maximum) } };
+  }
+  return issue.code === 'invalid_format' ? { code: 'wrong_format' } : {};
 }
 
 const OF_SIZE: Readonly<Record<string, readonly [few: IssueCode, many: IssueCode]>> = {
@@ -214,28 +206,20 @@ const UNITS: Readonly<Record<string, string>> = { string: ' characters long', ar
 /** The text of an issue whose schema has no message of its own. */
 function sentence(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${KINDS[String(issue.expected)] ?? `a ${issue.expected}`}`;
-    case 'invalid_value':
-      return `must be ${oneOf(issue.values ?? [])}`;
-    case 'too_small':
-      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${UNITS[issue.origin ?? ''] ?? ''}`;
-    case 'too_big':
-      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${UNITS[issue.origin ?? ''] ?? ''}`;
-    case 'invalid_format':
-      return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
-    case 'not_multiple_of':
-      return `must be a multiple of ${issue.divisor}`;
-    case 'invalid_union':
-      return 'has none of the allowed forms';
-    case 'invalid_key':
-    case 'invalid_element':
-    case 'unrecognized_keys':
-    case 'custom':
-    default:
-      return 'is not valid';
+  if (issue.code === 'invalid_type') return `must be ${KINDS[String(issue.expected)] ?? `a ${issue.expected}`}`;
+  if (issue.code === 'invalid_value') return `must be ${oneOf(issue.values ?? [])}`;
+  const unit = ('origin' in issue && UNITS[String(issue.origin)]) || '';
+  if (issue.code === 'too_small') {
+    return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unit}`;
   }
+  if (issue.code === 'too_big') {
+    return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unit}`;
+  }
+  if (issue.code === 'invalid_format') {
+    return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
+  }
+  if (issue.code === 'not_multiple_of') return `must be a multiple of ${issue.divisor}`;
+  return issue.code === 'invalid_union' ? 'has none of the allowed forms' : 'is not valid';
 }
 
 function oneOf(values: readonly unknown[]): string {
