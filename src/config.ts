@@ -18,7 +18,9 @@ const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
 const count = (defaultValue: number, max = 1_000_000) => wholeNumber(0, max).default(defaultValue);
 const file = z.string().min(1);
-const address = z.url('must be a full address such as https://pay.example.et');
+const address = z
+  .url('must be a full address such as https://pay.example.et')
+  .transform((url) => url.replace(/\/{1,9}$/, ''));
 
 /** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
 const Fields = z.object({
@@ -276,16 +278,6 @@ function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
 /** A workflow's page in the Temporal UI; null where none is configured. */
 export function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, workflowId: string): string | null {
   if (TEMPORAL_UI_URL === undefined) return null;
-  const base = TEMPORAL_UI_URL.replace(/\/$/, '');
-  return `${base}/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
-}
-
-/** The address of the portal in links, without a slash at its end. */
-export function portalUrlOf({ PORTAL_URL = '' }: Config): string {
-  return PORTAL_URL.replace(/\/$/, '');
-}
-
-/** The same of the console; null where there is none. */
-export function consoleUrlOf({ CONSOLE_URL }: Pick<Config, 'CONSOLE_URL'>): string | null {
-  return CONSOLE_URL?.replace(/\/$/, '') ?? null;
+  const workflows = `${TEMPORAL_UI_URL}/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows`;
+  return `${workflows}/${encodeURIComponent(workflowId)}`;
 }

@@ -1,5 +1,5 @@
 import { createOperatorIdentification, createSessionIdentification, type Site } from '../access/users/identify.ts';
-import { consoleUrlOf, portalUrlOf, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Route } from '../http/route.ts';
 import { createApiServer, type ApiServerDeps, type Listening } from '../http/server.ts';
 import { createAssets } from '../portal/assets.ts';
@@ -20,11 +20,12 @@ export async function startPortal(
   shared: Shared,
   { routes, portalRoutes, accountRoutes }: ApiRoutes,
 ): Promise<Listening | null> {
-  if (config.PORTAL_URL === undefined) return null;
-  const site = { audience: 'portal', url: portalUrlOf(config) } as const;
+  const { PORTAL_URL: url, PORTAL_PORT: port } = config;
+  if (url === undefined) return null;
+  const site = { audience: 'portal', url } as const;
   const served = [...routes.filter(isForPeople), ...portalRoutes, ...accountRoutes];
   const identify = createSessionIdentification({ ...shared, site });
-  return listen(config, shared, { site, entry: 'merchant', port: config.PORTAL_PORT, routes: served, identify });
+  return listen(config, shared, { site, entry: 'merchant', port, routes: served, identify });
 }
 
 /** The operators' console: the third listener, with the operators' routes, as private as they are. null without CONSOLE_URL. */
@@ -33,12 +34,12 @@ export async function startConsole(
   shared: Shared,
   { routes, accountRoutes }: ApiRoutes,
 ): Promise<Listening | null> {
-  const url = consoleUrlOf(config);
-  if (url === null) return null;
+  const { CONSOLE_URL: url, CONSOLE_PORT: port } = config;
+  if (url === undefined) return null;
   const site = { audience: 'console', url } as const;
   const served = [...routes.filter(({ auth }) => auth.by === 'operator'), ...accountRoutes];
   const identify = createOperatorIdentification({ ...shared, site });
-  return listen(config, shared, { site, entry: 'operator', port: config.CONSOLE_PORT, routes: served, identify });
+  return listen(config, shared, { site, entry: 'operator', port, routes: served, identify });
 }
 
 type Listener = Pick<ApiServerDeps, 'routes' | 'identify'> & {

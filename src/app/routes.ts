@@ -12,7 +12,7 @@ import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
 import { overviewRoutes } from '../backoffice/overview.ts';
 import { searchRoutes } from '../backoffice/search.ts';
 import { workQueueRoutes } from '../backoffice/work-queue.ts';
-import { consoleUrlOf, portalUrlOf, workflowUrl, type Config } from '../config.ts';
+import { workflowUrl, type Config } from '../config.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
@@ -202,6 +202,7 @@ export function routesOf(
   const { db, findProvider, limits, log } = parts;
   const streams = createStreams(parts);
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
+  const { PORTAL_URL: portalUrl = '', CONSOLE_URL: consoleUrl = null } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
   const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
   const checkRefund = createCheckRefund({ ...sync, findPaidPayout });
@@ -214,8 +215,8 @@ export function routesOf(
     peppers,
     keyRing,
     liveProviders: config.liveProviders,
-    consoleUrl: consoleUrlOf(config),
-    portalUrl: portalUrlOf(config),
+    consoleUrl,
+    portalUrl,
     store: createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing),
     files: createReportFiles(config.REPORTS_DIR),
     catalogue: readEventCatalogue(parts.docsFolder),
@@ -249,10 +250,7 @@ export function routesOf(
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps), ...operatorStreamRoutes(deps)],
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
-    accountRoutes: securityRoutes({
-      ...deps,
-      sites: { portal: portalUrlOf(config), console: consoleUrlOf(config) ?? '' },
-    }),
+    accountRoutes: securityRoutes({ ...deps, sites: { portal: portalUrl, console: consoleUrl ?? '' } }),
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

@@ -4,7 +4,7 @@ import { createActivities } from '../../activities/index.ts';
 import { deleteOldRequests } from '../access/request-log.ts';
 import { deleteOldSessions } from '../access/users/sessions.ts';
 import { deleteOldTokens } from '../access/users/tokens.ts';
-import { portalUrlOf, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { createRegistry, type Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/verify.ts';
@@ -258,10 +258,10 @@ function timedJobs(
 
 /** Mails are sent where there is a mail server. */
 function mailJobs(config: Config, { db, log }: Parts): PeriodicJob[] {
-  const { SMTP_URL, MAIL_FROM, keyRing } = config;
+  const { SMTP_URL, MAIL_FROM, PORTAL_URL = '', keyRing } = config;
   if (SMTP_URL === undefined) return [];
   const send = createSmtp(SMTP_URL, MAIL_FROM);
-  const write = createNoticeWriter(portalUrlOf(config));
+  const write = createNoticeWriter(PORTAL_URL);
   return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, write, send, log }, stopping))];
 }
 

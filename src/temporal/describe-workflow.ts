@@ -1,4 +1,4 @@
-import { consoleUrlOf, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 
 /** Temporal's limit of a summary. */
 const SUMMARY_BYTES_MAX = 400;
@@ -23,7 +23,7 @@ export function describeWorkflow(
   const whose = `(${merchantName}, ${environment})`;
   if (workflowType === 'webhookDelivery') {
     const staticSummary = cut(`${eventType}${order} → ${receiverHost} ${whose}`);
-    return { staticSummary, staticDetails: deliveryDetails(consoleUrlOf(config), texts) };
+    return { staticSummary, staticDetails: deliveryDetails(config.CONSOLE_URL, texts) };
   }
   if (workflowType === 'payment' && checkoutOrderNo !== undefined) {
     return { staticSummary: cut(`payment${order} by ${channel} ${whose}`), staticDetails: headOf(texts).join('\n') };
@@ -40,14 +40,14 @@ function headOf({ merchantId, merchantName, environment, checkoutOrderNo }: Text
   ];
 }
 
-function deliveryDetails(consoleUrl: string | null, texts: Texts): string {
+function deliveryDetails(consoleUrl: string | undefined, texts: Texts): string {
   const { deliveryId, eventId, environment, receiverHost } = texts;
   const pages = `${consoleUrl}/${environment === 'live' ? 'live' : 'test'}`;
   const links = `- [Console](${pages}/deliveries/${deliveryId}), [event log](${pages}/events/${eventId})`;
   return [
     ...headOf(texts),
     `- Receiver: \`${receiverHost}\``,
-    ...(consoleUrl === null || eventId === undefined ? [] : [links]),
+    ...(consoleUrl === undefined || eventId === undefined ? [] : [links]),
     `- All attempts: \`meskot deliveries get ${deliveryId}\``,
     '',
     'To send again: More Actions → Send an Update → resend. Request Cancellation gives the delivery up.',

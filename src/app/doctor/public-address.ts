@@ -17,7 +17,7 @@ export async function checkPublicAddress(parts: DoctorParts): Promise<Finding[]>
     ? check('public certificate', () => checkCertificate(server, { now: parts.clock() }))
     : [];
   const answer = check('public address', async () => {
-    const reply = await ask(`${url.replace(/\/{1,9}$/, '')}/livez`, parts);
+    const reply = await ask(`${url}/livez`, parts);
     if (reply.kind === 'failed') return ofNetworkFailure(reply.code, server);
     if (reply.status === 200 && reply.text.includes('"status":"ok"')) return ok(`The API answers at ${url}.`);
     return wrong(
