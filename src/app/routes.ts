@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type Router from '@koa/router';
 
 import { invitationRoute } from '../access/key-routes.ts';
-import type { WorkflowUrl } from '../access/operator-route.ts';
 import { accessOperatorRoutes } from '../access/operator-routes.ts';
 import { proposalRoutes } from '../access/proposal-routes.ts';
 import { requestLogRoutes } from '../access/request-log.ts';
@@ -18,7 +17,6 @@ import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
 import { balanceRoutes } from '../ledger/routes.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MerchantScope } from '../lib/scope.ts';
@@ -26,7 +24,7 @@ import { channelOperatorRoutes } from '../merchants/channels/operator-routes.ts'
 import { channelRoutes } from '../merchants/channels/routes.ts';
 import { kycOperatorRoutes } from '../merchants/kyc/operator-routes.ts';
 import { kycRoutes } from '../merchants/kyc/routes.ts';
-import { createDocumentStore, type DocumentStore } from '../merchants/kyc/store.ts';
+import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { merchantOperatorRoutes } from '../merchants/operator-routes.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
@@ -56,7 +54,6 @@ import { secondPersonRoutes } from '../portal/withdrawal-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import type { LiveProviders } from '../providers/settings.ts';
 import { reconciliationOperatorRoutes } from '../reconciliation/operator-routes.ts';
 import { receiptOperatorRoutes } from '../reconciliation/receipts/operator-routes.ts';
 import { REPORT_EVENTS } from '../reports/events.ts';
@@ -152,34 +149,6 @@ const PEOPLE_ROUTES = [
   reportScheduleRoutes,
 ];
 
-type RouteParts = {
-  db: Database;
-  runInTransaction: RunInTransaction;
-  findProvider: FindProvider;
-  clock: Clock;
-};
-
-export function operatorRoutesOf(
-  parts: RouteParts & {
-    store: DocumentStore;
-    pepper: string;
-    keyRing: KeyRing;
-    consoleUrl: string | null;
-    portalUrl: string;
-    liveProviders?: LiveProviders;
-    workflowUrl: WorkflowUrl;
-    resendsPerSecond: number;
-  },
-): Route[] {
-  const deps = {
-    ...parts,
-    findTransactionIds: (orderNo: string) => findTransactionIds(parts.db, orderNo),
-    findPaidPayout,
-  };
-  const routes = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
-  return [...routes, ...proposalRoutes({ ...deps, routes })];
-}
-
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export type ApiRoutes = {
   routes: Route[];
@@ -191,7 +160,11 @@ export type ApiRoutes = {
 
 export function routesOf(
   config: Config,
-  parts: RouteParts & {
+  parts: {
+    db: Database;
+    runInTransaction: RunInTransaction;
+    findProvider: FindProvider;
+    clock: Clock;
     log: Logger;
     limits: Limits;
     tokens: TokenAuthenticator;
@@ -221,7 +194,8 @@ export function routesOf(
     files: createReportFiles(config.REPORTS_DIR),
     catalogue: readEventCatalogue(parts.docsFolder),
     checkUrl: createEgressGuard(config.egress).checkUrl,
-    findTransactionIds: (orderNo: string, scope: MerchantScope) => findTransactionIds(db, orderNo, scope),
+    findTransactionIds: (orderNo: string, scope?: MerchantScope) => findTransactionIds(db, orderNo, scope),
+    findPaidPayout,
     findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
@@ -235,7 +209,9 @@ export function routesOf(
     findProvider,
     storeCallback: (row) => storeCallback(db, row),
     onCallback: async (order, { verified }) => {
-      const options = { ...afterCallback(verified), proof: verified };
+      // A verified callback is checked with the provider at once.
+      const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
+      const options = { minIntervalMs, notifyWorkflow: true, proof: verified };
       if ('attemptId' in order) return isConclusive(await checkAttempt(order.attemptId, options));
       return 'refundId' in order
         ? isRefundConclusive(await checkRefund(order.refundId, options))
@@ -246,17 +222,13 @@ export function routesOf(
     count: parts.countCallback,
     log,
   });
-  const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
+  const ofMerchants = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
+  const ofOperators = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
+  const proposals = proposalRoutes({ ...deps, routes: ofOperators });
   return {
-    routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps), ...operatorStreamRoutes(deps)],
+    routes: [...ofMerchants, invitationRoute(peppers), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
     accountRoutes: securityRoutes({ ...deps, sites: { portal: portalUrl, console: consoleUrl ?? '' } }),
     routers: [createCheckoutPages(deps), callbacks],
   };
 }
-
-/** A verified callback is checked with the provider at once. */
-const afterCallback = (isVerified: boolean) => ({
-  minIntervalMs: isVerified ? 0 : MIN_QUERY_INTERVAL_MS,
-  notifyWorkflow: true,
-});

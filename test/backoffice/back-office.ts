@@ -1,23 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { createKey, createOperatorKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { invitationRoute } from '../../src/access/key-routes.ts';
 import { createOperator } from '../../src/access/operators.ts';
-import { operatorRoutesOf } from '../../src/app/routes.ts';
+import { routesOf } from '../../src/app/routes.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLimits } from '../../src/http/limits.ts';
 import type { OperatorRole, Route } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/scope.ts';
 import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
+import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import type { LiveProviders } from '../../src/providers/settings.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { runCommandLine, type CommandResult } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
+import { NO_LIMITS, startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 
 export const PEPPER = 'a pepper of sixteen characters';
@@ -74,18 +77,34 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
   };
   const folder = await mkdtemp(join(tmpdir(), 'meskot-documents-'));
   const store = createDocumentStore(folder, KEY_RING);
-  const routes = operatorRoutesOf({
-    ...fixture,
-    clock,
-    store,
-    pepper: PEPPER,
-    keyRing: KEY_RING,
-    consoleUrl: 'https://console.meskot.example',
-    portalUrl: 'https://portal.meskot.example',
-    ...(liveProviders && { liveProviders }),
-    workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
-    resendsPerSecond: 20,
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: 'nowhere:1',
+    KYC_DOCUMENTS_DIR: folder,
+    CONSOLE_URL: 'https://console.meskot.example',
+    PORTAL_URL: 'https://portal.meskot.example',
+    TEMPORAL_UI_URL: 'https://temporal.example',
   });
+  const own = {
+    keyRing: KEY_RING,
+    API_KEY_PEPPER: PEPPER,
+    peppers: [PEPPER] as [string],
+    ...(liveProviders && { liveProviders }),
+  };
+  const table = routesOf(
+    { ...config, ...own },
+    {
+      ...fixture,
+      clock,
+      log: createLogger('silent', 'test'),
+      limits: createLimits(NO_LIMITS),
+      tokens: createTokenAuthenticator({ db, clock, peppers: [PEPPER] }),
+      docsFolder: resolve(import.meta.dirname, '../../docs'),
+    },
+  );
+  const routes = table.routes.filter(
+    ({ auth, fileTypes }) => auth.by === 'operator' && !fileTypes?.includes('text/event-stream'),
+  );
   const accept = invitationRoute([PEPPER]);
   const { authenticateKey } = keys;
   const server = await startTestServer(testServerDeps(db, { routes: [...routes, accept], authenticateKey }));

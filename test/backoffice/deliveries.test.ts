@@ -89,7 +89,7 @@ test('a delivery has its receiver, its attempts with the first part of the respo
     resourceId: transactionId,
     subscription: { state: 'active', consecutiveFailures: 1 },
     workflowId: `delivery-${eventId}-${subscriptionId}`,
-    temporalUrl: `https://temporal.example/delivery-${eventId}-${subscriptionId}`,
+    temporalUrl: `https://temporal.example/namespaces/default/workflows/delivery-${eventId}-${subscriptionId}`,
     links: { resend: `${PATH}/${deliveryId}/resend` },
     attemptLog: [
       { sequence: 1, httpStatus: 503, failure: { code: 'http_status' }, responseExcerpt: 'x'.repeat(1_000) },
@@ -201,7 +201,7 @@ test('operators list the transactions of all merchants, with masked phones and t
     status: 'SUCCESS',
     customerPhone: '********3344',
     merchantName: expect.any(String),
-    temporalUrl: `https://temporal.example/payment-${attemptId}`,
+    temporalUrl: `https://temporal.example/namespaces/default/workflows/payment-${attemptId}`,
   });
   const mine = `merchantId=${scope.merchantId}`;
   expect(await list(`${mine}&status=SUCCESS,PENDING&channel=TELEBIRR&environment=sandbox`)).toHaveLength(1);

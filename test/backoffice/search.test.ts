@@ -59,13 +59,13 @@ describe('the search of operators', () => {
           status: 'SUCCESS',
           title: `${found.orderNo}: 100.50 ETB, ********3344`,
           url: `/api/ops/transactions/${found.transactionId}`,
-          temporalUrl: `https://temporal.example/payment-${found.attemptId}`,
+          temporalUrl: `https://temporal.example/namespaces/default/workflows/payment-${found.attemptId}`,
         }),
         expect.objectContaining({
           kind: 'delivery',
           id: found.deliveryId,
           title: `payment.succeeded · ${found.orderNo} → ${host}`,
-          temporalUrl: `https://temporal.example/delivery-${found.eventId}-${subscriptionId}`,
+          temporalUrl: `https://temporal.example/namespaces/default/workflows/delivery-${found.eventId}-${subscriptionId}`,
         }),
       ]),
     );
@@ -149,7 +149,7 @@ describe('the overview', () => {
     expect(item).toMatchObject({
       id: found.deliveryId,
       what: expect.stringMatching(new RegExp(`^payment[.]succeeded of \\S+ to ${host} was not delivered`)),
-      temporalUrl: `https://temporal.example/delivery-${found.eventId}-${subscriptionId}`,
+      temporalUrl: `https://temporal.example/namespaces/default/workflows/delivery-${found.eventId}-${subscriptionId}`,
       links: { resend: `/api/ops/webhooks/deliveries/${found.deliveryId}/resend` },
     });
     const resent = await backOffice.send('POST', item.links.resend, { body: { reason: 'The receiver is back' } });

@@ -61,7 +61,7 @@ describe('stalled work', () => {
       expect.objectContaining({
         kind: 'DELIVERY_PAST_DUE',
         id: values.deliveryId,
-        temporalUrl: `https://temporal.example/delivery-${eventId}-${subscriptionId}`,
+        temporalUrl: `https://temporal.example/namespaces/default/workflows/delivery-${eventId}-${subscriptionId}`,
       }),
     ]);
     expect(data.items[0].waitingSeconds).toBeGreaterThanOrEqual(300);
@@ -140,7 +140,11 @@ describe('stalled work', () => {
     );
     const { data } = await get('/api/ops/stalled?kind=OUTBOX_STALLED&limit=100');
     expect(data.items).toContainEqual(
-      expect.objectContaining({ id, merchantId: null, temporalUrl: 'https://temporal.example/payment-1' }),
+      expect.objectContaining({
+        id,
+        merchantId: null,
+        temporalUrl: 'https://temporal.example/namespaces/default/workflows/payment-1',
+      }),
     );
   });
 });

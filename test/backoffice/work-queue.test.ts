@@ -84,7 +84,7 @@ describe('the work queue', () => {
         read: `/api/ops/transactions/${payment.transactionId}`,
         accept: `/api/ops/transactions/${payment.transactionId}/accept`,
       },
-      temporalUrl: `https://temporal.example/payment-${payment.attemptId}`,
+      temporalUrl: `https://temporal.example/namespaces/default/workflows/payment-${payment.attemptId}`,
     });
     expect(data.items[2]).toMatchObject({
       id: withdrawalId,
