@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 
 import { createKey, createOperatorKey, isValidKey } from '../../access/api-keys.ts';
 import type { AuditContext } from '../../access/audit.ts';
@@ -95,7 +96,7 @@ async function applyForKyc(
   });
   for (const kind of DOCUMENTS) {
     const fileName = `${kind.toLowerCase().replaceAll('_', '-')}.pdf`;
-    const bytes = pdfOf(`${name}, demo data: ${kind.toLowerCase().replaceAll('_', ' ')}`);
+    const bytes = await pdfOf(`${name}, demo data: ${kind.toLowerCase().replaceAll('_', ' ')}`);
     await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
   }
   const { submissions: submission } = await submitApplication(tx, step(2));
@@ -109,19 +110,12 @@ async function applyForKyc(
   }
 }
 
-function pdfOf(line: string): Buffer {
-  const content = `BT /F 16 Tf 30 540 Td (${line}) Tj ET`;
-  return Buffer.from(`%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]/Resources<</Font<</F 5 0 R>>>>/Contents 4 0 R>>endobj
-4 0 obj<</Length ${content.length}>>stream
-${content}
-endstream endobj
-5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
-trailer<</Root 1 0 R>>
-%%EOF
-`);
+/** A page for the operator who reviews it. */
+async function pdfOf(line: string): Promise<Buffer> {
+  const { default: PDFDocument } = await import('pdfkit');
+  const document = new PDFDocument({ size: 'A5' });
+  document.text(line).end();
+  return buffer(document);
 }
 
 /** The credentials of "Abyssinia Coffee" and the keys of two operators, which the API presents only once. */

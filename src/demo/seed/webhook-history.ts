@@ -70,12 +70,8 @@ export async function seedDeliveries(
 async function deliver({ trx, keyRing }: Deps, deliveries: readonly DueDelivery[], responses: Response[]) {
   let due = deliveries.map(({ deliveryId, at }) => ({ deliveryId, atMs: at.getTime() + FIRST_ATTEMPT_AFTER_MS }));
   for (const response of responses) {
-    const attempt = createAttempt({
-      sender: receiver(response),
-      receiver: receiver(response),
-      keyRing,
-      onDefect: rethrow,
-    });
+    const sender = receiver(response);
+    const attempt = createAttempt({ sender, receiver: sender, keyRing, onDefect: rethrow });
     const outcomes = await Promise.all(
       due.map(async ({ deliveryId, atMs }) => {
         const claimed = await claimOne(trx, { deliveryId, startedAt: new Date(atMs), reclaim: false });
