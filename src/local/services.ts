@@ -7,6 +7,7 @@ import { readVersion } from '../app/run-process.ts';
 import { startWorker } from '../app/worker.ts';
 import type { Config } from '../config.ts';
 import { seedDemo } from '../demo/seed/seed.ts';
+import { createCheckout, MENU } from '../demo/shop/checkout.ts';
 import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
@@ -62,8 +63,11 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
     const more = { version: await readVersion(project), readMoreMetrics };
     const { stop, metricsUrl } = await startApi(config, { log, registry, project, ...more });
     onStop(stop);
-    return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(apiUrl, secrets.sandboxKey) };
+    return { metricsUrl: metricsUrl ?? undefined };
   });
+  const checkout = createCheckout({ apiUrl, apiKey: secrets.sandboxKey, shopUrl: () => demoShopUrl });
+  // A page that waits to be paid.
+  const { checkoutUrl } = await checkout.start(MENU[0], { orderPrefix: 'WELCOME', expiresInMinutes: 1_440 });
   await start('Demo shop', async (onStop) => {
     const shop = await startDemoShop({
       apiUrl,
@@ -87,6 +91,7 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
   return {
     ...secrets,
     ...api,
+    checkoutUrl,
     apiUrl,
     portalUrl,
     consoleUrl,
@@ -103,15 +108,4 @@ function createSeedProgress(): (count: number, total: number) => void {
     printedAt = performance.now();
     print(`Demo data: ${count} of ${total} payments`);
   };
-}
-
-/** Creates a session through the API, as merchants do, whose page can be paid. */
-async function createSampleSession(apiUrl: string, sandboxKey: string): Promise<string | undefined> {
-  const order = { checkoutOrderNo: `WELCOME-${Date.now()}`, amount: 100.5, currency: 'ETB', expiresInMinutes: 1_440 };
-  const response = await fetch(`${apiUrl}/api/checkout/sessions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': sandboxKey },
-    body: JSON.stringify(order),
-  });
-  return ((await response.json()) as { data: { checkoutUrl: string } | null }).data?.checkoutUrl;
 }

@@ -23,7 +23,7 @@ const CHANNELS = ['TELEBIRR', 'TELEBIRR', 'CBE_BIRR', 'TELEBIRR', 'AWASH', 'CBE_
 /** `shopUrl` is the shop's own address, for the customer's return. */
 type CheckoutOptions = { apiUrl: string; apiKey: string; shopUrl: () => string };
 
-type StartOptions = { orderPrefix?: string; locale?: 'en' | 'am' };
+type StartOptions = { orderPrefix?: string; locale?: 'en' | 'am'; expiresInMinutes?: number };
 
 export type Checkout = ReturnType<typeof createCheckout>;
 
