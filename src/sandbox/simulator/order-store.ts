@@ -222,18 +222,14 @@ function format(lines: readonly Line[]): string {
 
 function parse(text: string): SavedState {
   const state: SavedState = { orders: new Map(), offsetMs: 0 };
-  for (const line of text.split('\n').flatMap(parseLine)) {
-    if ('order' in line) state.orders.set(keyOf(line.order), line.order);
-    else state.offsetMs = line.offsetMs;
+  for (const line of text.split('\n')) {
+    try {
+      const saved = JSON.parse(line) as Line;
+      if ('order' in saved) state.orders.set(keyOf(saved.order), saved.order);
+      else state.offsetMs = saved.offsetMs;
+    } catch {
+      // The half line of a process killed while writing it, or the empty one at the end.
+    }
   }
   return state;
-}
-
-/** Skips the half line of a process killed while writing it, and the empty one at the end. */
-function parseLine(text: string): Line[] {
-  try {
-    return [JSON.parse(text) as Line];
-  } catch {
-    return [];
-  }
 }
