@@ -56,15 +56,11 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
 
 const MEGABYTE = 1_000_000;
 
-/**
- * The first folder whose disk is full, as a sentence; null when all have space for users other than root.
- * @param needs `folders`: those the process writes to, by the names of their settings.
- */
-export async function findFullDisk(needs: {
-  folders: Readonly<Record<string, string>>;
-  freeMegabytesMin: number;
-}): Promise<string | null> {
-  const { folders, freeMegabytesMin } = needs;
+/** `folders`: those the process writes to, by the names of their settings. */
+type DiskNeeds = { folders: Readonly<Record<string, string>>; freeMegabytesMin: number };
+
+/** The first folder whose disk is full, as a sentence; null when all have space for users other than root. */
+export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Promise<string | null> {
   for (const [setting, folder] of Object.entries(folders)) {
     // A folder that does not exist yet counts as its parent.
     let existing = resolve(folder);

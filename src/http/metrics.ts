@@ -23,12 +23,8 @@ const httpMetricsOf = new WeakMap<Registry, HttpMetrics>();
 
 /** Requests by route and status. `route` is the pattern, never the requested path: no ids in labels. */
 export function httpMetrics(registry: Registry): HttpMetrics {
-  const metrics = httpMetricsOf.get(registry) ?? createHttpMetrics(registry);
-  httpMetricsOf.set(registry, metrics);
-  return metrics;
-}
-
-function createHttpMetrics(registry: Registry): HttpMetrics {
+  const existing = httpMetricsOf.get(registry);
+  if (existing) return existing;
   const requests = new Counter({
     name: 'meskot_http_requests_total',
     help: 'Requests by route and status',
@@ -42,12 +38,14 @@ function createHttpMetrics(registry: Registry): HttpMetrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   });
-  return {
+  const metrics: HttpMetrics = {
     record: (route, status, seconds) => {
       requests.inc({ route, status });
       duration.observe({ route }, seconds);
     },
   };
+  httpMetricsOf.set(registry, metrics);
+  return metrics;
 }
 
 type MeasuredPools = { pools: Map<string, Database['pool']>; wait: Histogram<'pool'> };

@@ -128,14 +128,7 @@ async function versionsOf(path: string): Promise<{ cli: string; server: string }
 }
 
 /** A program that failed has written the reason last. */
-function lastLine(error: unknown): string {
-  return (
-    String(error instanceof Error ? error.message : error)
-      .trim()
-      .split('\n')
-      .at(-1) ?? 'failed'
-  );
-}
+const lastLine = (error: Error): string => error.message.trim().split('\n').at(-1) ?? 'failed';
 
 /** Runs an installer and renames its program to `target`, so that an existing program is complete. */
 async function installTo(target: string, install: (draft: string) => Promise<string>): Promise<void> {
