@@ -8,10 +8,14 @@ import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { openDatabase, type Queryable } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
+import { createCheckRefund } from '../payments/refunds/sync.ts';
+import { createSyncAttempt } from '../payments/sync.ts';
 import { listAccounts } from '../providers/credentials/queries.ts';
 import { createCredentialStore } from '../providers/credentials/store.ts';
 import { earliestCertificate, measureExpiries, providerExpiries, type Expiry } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
+import { findPaidPayout } from '../withdrawals/queries.ts';
+import { createCheckPayout } from '../withdrawals/sync.ts';
 
 type Options = { name: 'api' | 'worker'; log: Logger; registry: Registry };
 
@@ -32,6 +36,17 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
   const close = async (): Promise<void> => void (await Promise.all([http.close(), db.destroy()]));
   return { db, databaseClock, clock, findProvider, close };
 }
+
+/** The operations that compare a payment, a payout or a refund with what its provider knows of it. */
+export function createChecks(sync: Parameters<typeof createSyncAttempt>[0]) {
+  return {
+    checkAttempt: createSyncAttempt(sync),
+    checkPayout: createCheckPayout(sync),
+    checkRefund: createCheckRefund({ ...sync, findPaidPayout }),
+  };
+}
+
+export type Checks = ReturnType<typeof createChecks>;
 
 const CLIENT_CERTIFICATE = 'TEMPORAL_TLS_CLIENT_CERT_PATH';
 

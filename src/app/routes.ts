@@ -37,10 +37,10 @@ import { REFUND_EVENTS } from '../payments/refunds/events.ts';
 import { refundOperatorRoutes } from '../payments/refunds/operator-routes.ts';
 import { findRefundBySecret } from '../payments/refunds/queries.ts';
 import { refundRoutes } from '../payments/refunds/routes.ts';
-import { createCheckRefund, isRefundConclusive } from '../payments/refunds/sync.ts';
+import { isRefundConclusive } from '../payments/refunds/sync.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
-import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
+import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
 import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
@@ -77,7 +77,8 @@ import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
 import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
 import { findPaidPayout, findWithdrawalBySecret } from '../withdrawals/queries.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
-import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
+import { isPayoutConclusive } from '../withdrawals/sync.ts';
+import { createChecks, type Checks } from './open-process.ts';
 
 const EVENT_TYPES = {
   ...TRANSACTION_EVENTS,
@@ -149,6 +150,18 @@ const PEOPLE_ROUTES = [
   reportScheduleRoutes,
 ];
 
+type RouteParts = {
+  db: Database;
+  runInTransaction: RunInTransaction;
+  findProvider: FindProvider;
+  clock: Clock;
+  log: Logger;
+  limits: Limits;
+  tokens: TokenAuthenticator;
+  docsFolder: string;
+  countCallback?: CallbackDeps['count'];
+};
+
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export type ApiRoutes = {
   routes: Route[];
@@ -158,32 +171,17 @@ export type ApiRoutes = {
   routers: Router[];
 };
 
-export function routesOf(
-  config: Config,
-  parts: {
-    db: Database;
-    runInTransaction: RunInTransaction;
-    findProvider: FindProvider;
-    clock: Clock;
-    log: Logger;
-    limits: Limits;
-    tokens: TokenAuthenticator;
-    docsFolder: string;
-    countCallback?: CallbackDeps['count'];
-  },
-): ApiRoutes {
-  const { db, findProvider, limits, log } = parts;
+export function routesOf(config: Config, parts: RouteParts): ApiRoutes {
+  const { db } = parts;
   const streams = createStreams(parts);
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
   const { PORTAL_URL: portalUrl = '', CONSOLE_URL: consoleUrl = null } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
-  const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
-  const checkRefund = createCheckRefund({ ...sync, findPaidPayout });
+  const checks = createChecks(sync);
   const deps = {
     ...sync,
-    checkAttempt,
-    checkPayout,
-    closeUnpaid: createCloseUnpaid({ ...sync, checkAttempt }),
+    ...checks,
+    closeUnpaid: createCloseUnpaid({ ...sync, ...checks }),
     pepper,
     peppers,
     keyRing,
@@ -201,7 +199,24 @@ export function routesOf(
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
     streams,
   };
-  const callbacks = createCallbackRouter({
+  const ofMerchants = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
+  const ofOperators = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
+  const proposals = proposalRoutes({ ...deps, routes: ofOperators });
+  return {
+    routes: [...ofMerchants, invitationRoute(peppers), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
+    portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
+    accountRoutes: securityRoutes({ ...deps, sites: { portal: portalUrl, console: consoleUrl ?? '' } }),
+    routers: [createCheckoutPages(deps), createCallbacks(config, parts, checks)],
+  };
+}
+
+/** A callback is stored, and then its order is checked. */
+function createCallbacks(
+  config: Config,
+  { db, findProvider, limits, log, countCallback: count }: RouteParts,
+  { checkAttempt, checkPayout, checkRefund }: Checks,
+): Router {
+  return createCallbackRouter({
     findOrderBySecret: async (secret) =>
       (await findAttemptBySecret(db, secret)) ??
       (await findWithdrawalBySecret(db, secret)) ??
@@ -219,16 +234,7 @@ export function routesOf(
     },
     unknown: limits.unknownCallbacks,
     networksOf: callbackNetworks(config.liveProviders),
-    count: parts.countCallback,
+    count,
     log,
   });
-  const ofMerchants = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
-  const ofOperators = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
-  const proposals = proposalRoutes({ ...deps, routes: ofOperators });
-  return {
-    routes: [...ofMerchants, invitationRoute(peppers), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
-    portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
-    accountRoutes: securityRoutes({ ...deps, sites: { portal: portalUrl, console: consoleUrl ?? '' } }),
-    routers: [createCheckoutPages(deps), callbacks],
-  };
 }

@@ -22,14 +22,9 @@ import { createRelay, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
 import { measureRefunds } from '../payments/refunds/monitoring.ts';
-import { createCheckRefund, recheckRefundsAfterCallbacks } from '../payments/refunds/sync.ts';
+import { recheckRefundsAfterCallbacks } from '../payments/refunds/sync.ts';
 import { findRecoverableRefunds } from '../payments/refunds/workflow.ts';
-import {
-  recheckAfterCallbacks,
-  MIN_QUERY_INTERVAL_MS,
-  POLL_INTERVAL_MIN_MS,
-  createSyncAttempt,
-} from '../payments/sync.ts';
+import { recheckAfterCallbacks, MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
 import { createNoticeWriter } from '../portal/notices.ts';
 import { warnOfExpiries } from '../providers/expiry.ts';
@@ -57,12 +52,12 @@ import { createSandboxReceiver } from '../webhooks/receiver/receiver.ts';
 import { deleteOldReceived } from '../webhooks/receiver/requests.ts';
 import { cancelUnconfirmed } from '../withdrawals/confirm.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
-import { findPaidPayout, readWithdrawal } from '../withdrawals/queries.ts';
+import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
-import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
+import { recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
-import { openProcess, readExpiries } from './open-process.ts';
+import { createChecks, openProcess, readExpiries, type Checks } from './open-process.ts';
 
 export type RunningWorker = ReturnType<typeof startWorker>;
 
@@ -109,8 +104,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
-  const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
-  const parts = { ...sync, checkAttempt, checkPayout, checkRefund: createCheckRefund({ ...sync, findPaidPayout }) };
+  const parts = { ...sync, ...createChecks(sync) };
   const sending = createSending(config, { log, registry, db });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
@@ -156,13 +150,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   };
 }
 
-type Parts = Parameters<typeof createSyncAttempt>[0] & {
-  db: Database;
-  log: Logger;
-  checkAttempt: ReturnType<typeof createSyncAttempt>;
-  checkPayout: ReturnType<typeof createCheckPayout>;
-  checkRefund: ReturnType<typeof createCheckRefund>;
-};
+type Parts = Parameters<typeof createChecks>[0] & Checks & { db: Database; log: Logger };
 
 /** The workflows are the callers, so they are not signalled. */
 function moneyActivities(parts: Parts) {
