@@ -3,14 +3,11 @@ import type { IncomingMessage } from 'node:http';
 /** About 3 ms of work. */
 const BEGUN_AT_ONCE_MAX = 8;
 
-/** Calls `begin` now, or in a later turn of the event loop. */
-export type Arrive = (request: IncomingMessage, begin: () => void) => void;
-
 /**
  * Begins a few requests in one turn of the event loop, with round robin over callers. Otherwise 200 requests that one
  * caller sends at once would all be read and checked before the first one of another caller.
  */
-export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
+export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX) {
   /** Queues by caller, in the order of their turns. */
   const pending = new Map<string, (() => void)[]>();
   let begun = 0;
@@ -31,7 +28,8 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
       if (begin) run(begin);
     }
   };
-  return (request, begin) => {
+  /** Calls `begin` now, or in a later turn of the event loop. */
+  return (request: IncomingMessage, begin: () => void): void => {
     if (begun < begunAtOnceMax) return run(begin);
     // Unverified: invented keys give no advantage over many addresses.
     const { headers, socket } = request;
@@ -39,6 +37,5 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
     const line = pending.get(caller) ?? [];
     line.push(() => !socket.destroyed && begin());
     pending.set(caller, line);
-    return undefined;
   };
 }

@@ -83,14 +83,10 @@ export type Listening = {
   close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
 };
 
-export type ApiServer = {
-  callback: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Port 0 takes a free one. */
-  listen: (port: number, host: string) => Promise<Listening>;
-};
+export type ApiServer = ReturnType<typeof createApiServer>;
 
 /** Creates the HTTP server, ready to listen. Throws when a route is declared wrongly. */
-export function createApiServer(deps: ApiServerDeps): ApiServer {
+export function createApiServer(deps: ApiServerDeps) {
   const stopping = new AbortController();
   const draining = new AbortController();
   const metrics = httpMetrics(deps.registry);
@@ -113,7 +109,8 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
   return {
     callback,
-    listen: async (port, host) => {
+    /** Port 0 takes a free one. */
+    listen: async (port: number, host: string): Promise<Listening> => {
       const server = createServer(
         {
           maxHeaderSize: HEADER_BYTES_MAX,

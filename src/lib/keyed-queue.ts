@@ -9,16 +9,10 @@ export type KeyedQueueOptions = {
   waitMsMax: number;
 };
 
-export type KeyedQueue = {
-  /**
-   * Runs the work in its turn, unless its caller has left by then. Throws RATE_LIMITED when the key's queue is full or its
-   * caller has left; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
-   */
-  run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
-};
+export type KeyedQueue = ReturnType<typeof createKeyedQueue>;
 
 /** Serializes work per key, and lets keys take turns: a key's backlog delays that key only. In memory, per process. */
-export function createKeyedQueue({ runningMax, pendingMax, waitMsMax }: KeyedQueueOptions): KeyedQueue {
+export function createKeyedQueue({ runningMax, pendingMax, waitMsMax }: KeyedQueueOptions) {
   /** The starts of waiting work by key, in order. */
   const queues = new Map<string, (() => void)[]>();
   const running = new Set<string>();
@@ -70,7 +64,11 @@ export function createKeyedQueue({ runningMax, pendingMax, waitMsMax }: KeyedQue
     startReady();
   };
   return {
-    run: async (key, work, gone) => {
+    /**
+     * Runs the work in its turn, unless its caller has left by then. Throws RATE_LIMITED when the key's queue is full or its
+     * caller has left; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
+     */
+    run: async <T>(key: string, work: () => Promise<T>, gone: AbortSignal): Promise<T> => {
       await untilStart(key, gone);
       try {
         return await work();
