@@ -13,7 +13,6 @@ import { searchRoutes } from '../backoffice/search.ts';
 import { workQueueRoutes } from '../backoffice/work-queue.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import type { Limits } from '../http/limits.ts';
-import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
 import { balanceRoutes } from '../ledger/routes.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -137,7 +136,6 @@ const OPERATOR_ROUTES = [
   accessOperatorRoutes,
 ];
 
-/** Those that only the portal serves. */
 const PEOPLE_ROUTES = [
   portalRoutes,
   teamRoutes,
@@ -162,16 +160,10 @@ type RouteParts = {
   countCallback?: CallbackDeps['count'];
 };
 
-/** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
-export type ApiRoutes = {
-  routes: Route[];
-  portalRoutes: Route[];
-  /** Of a person's own account: the portal and the console serve them. */
-  accountRoutes: Route[];
-  routers: Router[];
-};
+export type ApiRoutes = ReturnType<typeof routesOf>;
 
-export function routesOf(config: Config, parts: RouteParts): ApiRoutes {
+/** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
+export function routesOf(config: Config, parts: RouteParts) {
   const { db } = parts;
   const streams = createStreams(parts);
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
@@ -204,7 +196,9 @@ export function routesOf(config: Config, parts: RouteParts): ApiRoutes {
   const proposals = proposalRoutes({ ...deps, routes: ofOperators });
   return {
     routes: [...ofMerchants, invitationRoute(peppers), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
+    /** Those that only the portal serves. */
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
+    /** Of a person's own account: the portal and the console serve them. */
     accountRoutes: securityRoutes({ ...deps, sites: { portal: portalUrl, console: consoleUrl ?? '' } }),
     routers: [createCheckoutPages(deps), createCallbacks(config, parts, checks)],
   };

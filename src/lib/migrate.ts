@@ -38,19 +38,14 @@ type Migration = { name: string; sql: string };
 type Applied = { name: string; hash: string };
 const hashOf = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 8);
 
-export type Migrated = {
-  applied: string[];
-  /** Numbered migrations of a newer release, which this one does not have. */
-  newer: string[];
-};
-
 /**
  * Brings the schema up to date, forward only, and grants rights (grants.ts). Any number of processes may call it at the
  * same time: one works, the others wait and find nothing to do. Changes of a newer release are left as they are, rights
  * included: migrations only expand the schema, so this release runs on it. Rejects before any change if the database is
- * of an unreleased version ({@link isUnreleasedSchema}).
+ * of an unreleased version ({@link isUnreleasedSchema}). Returns what was applied now, and the numbered migrations of a
+ * newer release (`newer`), which this one does not have.
  */
-export async function migrate({ url, directory }: MigrateOptions): Promise<Migrated> {
+export async function migrate({ url, directory }: MigrateOptions) {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: '-c timezone=UTC' });
   await client.connect();
   try {
