@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { insertSql, rows, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
-import type { DayRange, Page } from '../lib/pagination.ts';
+import { readDayRange, type Page } from '../lib/pagination.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import type { AuditEntry as AuditEntrySchema } from './operator-schema.ts';
+import type { AuditEntry as AuditEntrySchema, AuditQuery } from './operator-schema.ts';
 import type { Action } from './permissions.ts';
 import type { Actor } from './separation-of-duties.ts';
 
@@ -36,31 +36,22 @@ export type AuditedChange = Omit<AuditEntry, 'action' | 'reason' | 'proposedBy'>
 
 /** Writes a row of the audit log in the transaction of the change. The table is append-only. */
 export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {
-  const row = {
-    id: newId('aud', at.getTime()),
-    operatorId,
-    proposedBy: entry.proposedBy ?? null,
-    action: entry.action,
-    resourceType: entry.resourceType,
-    resourceId: entry.resourceId,
-    merchantId: entry.merchantId ?? null,
-    environment: entry.environment ?? null,
-    before: entry.before ?? null,
-    after: entry.after ?? null,
-    reason: entry.reason ?? null,
-    requestId,
-    occurredAt: at,
-  };
+  const {
+    proposedBy = null,
+    merchantId = null,
+    environment = null,
+    before = null,
+    after = null,
+    reason = null,
+  } = entry;
+  const { action, resourceType, resourceId } = entry;
+  const what = { action, resourceType, resourceId, merchantId, environment, before, after, reason };
+  const row = { id: newId('aud', at.getTime()), operatorId, proposedBy, ...what, requestId, occurredAt: at };
   await tx.writeDeferred(insertSql('operator_audit', row), row);
 }
 
 /** A row of `operator_audit`, with the names of its operators and its merchant. */
 export type AuditRow = Omit<z.output<typeof AuditEntrySchema>, 'auditId' | 'at'> & { id: string; occurredAt: Date };
-
-/** Filters of the list; undefined matches everything. */
-export type AuditFilter = {
-  [Column in 'operatorId' | 'action' | 'resourceId' | 'merchantId' | 'environment']?: string | undefined;
-};
 
 const WITH_NAMES = `(SELECT a.*, o.name AS operator_name, p.name AS proposed_by_name, m.name AS merchant_name
   FROM operator_audit a JOIN operator o ON o.id = a.operator_id
@@ -69,13 +60,12 @@ const WITH_NAMES = `(SELECT a.*, o.name AS operator_name, p.name AS proposed_by_
 /** The audit log of some days, newest first. */
 export async function listAudit(
   db: Queryable,
-  { range, filter }: { range: DayRange; filter: AuditFilter },
-  page: Page,
+  { startDate, endDate, operatorId, action, resourceId, merchantId, environment }: z.output<typeof AuditQuery>,
+  { page, at }: { page: Page; at: Date },
 ) {
-  const { operatorId, action, resourceId, merchantId, environment } = filter;
   const given = whereGiven({ operatorId, action, resourceId, merchantId, environment });
   const where = `occurred_at >= :from AND occurred_at < :until AND ${given.where}`;
-  const values = { ...given.values, from: range.from, until: range.until };
+  const values = { ...given.values, ...readDayRange({ startDate, endDate }, at) };
   return paginateNewest<AuditRow>(db, { table: WITH_NAMES, time: 'occurred_at', where, values }, page);
 }
 

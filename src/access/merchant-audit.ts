@@ -1,8 +1,8 @@
 import type { AuditRow } from '../http/audit.ts';
-import { insertSql, type Queryable } from '../lib/db.ts';
+import { insertSql } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
-import { allOf, countUpTo, paginateNewest, readNewest, whereGiven, type ListPart } from '../lib/paginate-newest.ts';
-import type { DayRange, Page } from '../lib/pagination.ts';
+import { allOf, whereGiven, type Listed } from '../lib/paginate-newest.ts';
+import type { DayRange } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 
@@ -18,41 +18,25 @@ export type MerchantAuditRow = AuditRow & { id: string; actorName: string | null
 const WITH_NAMES = `(SELECT a.*, coalesce(u.name, nullif(k.name, '')) AS actor_name FROM merchant_audit a
   LEFT JOIN user_account u ON u.id = a.actor LEFT JOIN api_key k ON k.id = a.actor) audit`;
 
-/** Filters of the list; undefined matches everything. */
-export type MerchantAuditFilter = MerchantScope & { range: DayRange } & {
-  [Column in 'actor' | 'action' | 'resourceId' | 'requestId']?: string | undefined;
-} & {
-  /** The only actor whose changes are shown, whatever the filter. */
-  own?: string;
+/** `given`: filters of columns; undefined matches everything. `own`: the only actor whose changes are shown. */
+export type MerchantAuditFilter = MerchantScope & {
+  range: DayRange;
+  given: { [Column in 'actor' | 'action' | 'resourceId' | 'requestId']: string | undefined };
+  own: string | undefined;
 };
 
-/** Changes of one environment, and those that are of both. */
-function listed({ merchantId, environment, range, own, ...filter }: MerchantAuditFilter) {
-  const given = whereGiven(filter);
+/** A merchant's audit log: the changes of one environment, and those that are of both; newest first. */
+export function merchantAudit({ merchantId, environment, range, given, own }: MerchantAuditFilter): Listed {
+  const { where, values } = whereGiven(given);
   return {
     table: WITH_NAMES,
     time: 'occurred_at',
     where: allOf([
       'merchant_id = :merchantId AND (environment = :environment OR environment IS NULL)',
       'occurred_at >= :from AND occurred_at < :until',
-      given.where,
+      where,
       own !== undefined && 'actor = :own',
     ]),
-    values: { ...given.values, ...range, own, merchantId, environment },
+    values: { ...values, ...range, own, merchantId, environment },
   };
-}
-
-/** A page of a merchant's audit log, newest first. */
-export async function listMerchantAudit(db: Queryable, filter: MerchantAuditFilter, page: Page) {
-  return paginateNewest<MerchantAuditRow>(db, listed(filter), page);
-}
-
-/** At most `limit` rows of the same list, after a position. */
-export async function readMerchantAudit(db: Queryable, filter: MerchantAuditFilter, part: ListPart) {
-  return readNewest<MerchantAuditRow>(db, listed(filter), part);
-}
-
-/** The number of rows of the same list, counted up to `most`. */
-export async function countMerchantAudit(db: Queryable, filter: MerchantAuditFilter, most: number): Promise<number> {
-  return countUpTo(db, listed(filter), most);
 }

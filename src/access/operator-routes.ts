@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
-import { readDayRange } from '../lib/pagination.ts';
 import { listAudit, presentAudit } from './audit.ts';
 import { inviteOperator, listInvitations, presentInvitation, revokeInvitation } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
@@ -71,7 +70,7 @@ function auditRoute({ db }: Deps): Route {
     query: schema.AuditQuery,
     item: schema.AuditEntry,
     name: 'Audit log',
-    list: (query, page, at) => listAudit(db, { range: readDayRange(query, at), filter: query }, page),
+    list: (query, page, at) => listAudit(db, query, { page, at }),
     present: presentAudit,
   });
 }

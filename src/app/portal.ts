@@ -1,4 +1,4 @@
-import { createOperatorIdentification, createSessionIdentification, type Site } from '../access/users/identify.ts';
+import { createSessionIdentification, type Site } from '../access/users/identify.ts';
 import type { Config } from '../config.ts';
 import type { Route } from '../http/route.ts';
 import { createApiServer, type ApiServerDeps, type Listening } from '../http/server.ts';
@@ -24,8 +24,7 @@ export async function startPortal(
   if (url === undefined) return null;
   const site = { audience: 'portal', url } as const;
   const served = [...routes.filter(isForPeople), ...portalRoutes, ...accountRoutes];
-  const identify = createSessionIdentification({ ...shared, site });
-  return listen(config, shared, { site, entry: 'merchant', port, routes: served, identify });
+  return listen(config, shared, { site, entry: 'merchant', port, routes: served });
 }
 
 /** The operators' console: the third listener, with the operators' routes, as private as they are. null without CONSOLE_URL. */
@@ -38,11 +37,10 @@ export async function startConsole(
   if (url === undefined) return null;
   const site = { audience: 'console', url } as const;
   const served = [...routes.filter(({ auth }) => auth.by === 'operator'), ...accountRoutes];
-  const identify = createOperatorIdentification({ ...shared, site });
-  return listen(config, shared, { site, entry: 'operator', port, routes: served, identify });
+  return listen(config, shared, { site, entry: 'operator', port, routes: served });
 }
 
-type Listener = Pick<ApiServerDeps, 'routes' | 'identify'> & {
+type Listener = Pick<ApiServerDeps, 'routes'> & {
   site: Site;
   /** The pages, where they are built. */
   entry: 'merchant' | 'operator';
@@ -52,11 +50,12 @@ type Listener = Pick<ApiServerDeps, 'routes' | 'identify'> & {
 async function listen(
   { PORTAL_PAGES_DIR, LISTEN_HOST: host, API_KEY_PEPPER: pepper, PUBLIC_BASE_URL: apiUrl, production }: Config,
   shared: Shared,
-  { site, entry, port, ...served }: Listener,
+  { site, entry, port, routes }: Listener,
 ): Promise<Listening> {
   const pages = PORTAL_PAGES_DIR === undefined ? undefined : await createAssets(PORTAL_PAGES_DIR, entry);
   const prefetched = pages?.first ?? [];
   const deps = { ...shared, site, pepper, apiUrl, showsMail: !production, prefetched };
   const routers = [createSignInPages(deps), createPages(deps, pages?.serve)];
-  return createApiServer({ ...shared, ...served, routers, docsFolder: null }).listen(port, host);
+  const identify = createSessionIdentification({ ...shared, site });
+  return createApiServer({ ...shared, identify, routes, routers, docsFolder: null }).listen(port, host);
 }

@@ -4,7 +4,13 @@ import { requireRole } from '../../http/auth.ts';
 import { isFromOwnPage } from '../../http/forms.ts';
 import type { PersonCaller } from '../../http/people.ts';
 import type { Identify } from '../../http/pipeline.ts';
-import { SCOPES, SCOPES_BEFORE_VERIFICATION, type Route, type UserCaller } from '../../http/route.ts';
+import {
+  SCOPES,
+  SCOPES_BEFORE_VERIFICATION,
+  type OperatorCaller,
+  type Route,
+  type UserCaller,
+} from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
@@ -52,54 +58,40 @@ async function requireSession(deps: Deps, ctx: Context): Promise<Session> {
 }
 
 /**
- * Identifies people by the portal's cookie; keys and tokens are not read. Throws AUTHENTICATION_REQUIRED,
- * INSUFFICIENT_SCOPE (also for requests of other sites), VALIDATION_ERROR without an environment, MERCHANT_SUSPENDED,
- * KYC_REQUIRED, TWO_FACTOR_REQUIRED, STEP_UP_REQUIRED.
+ * Identifies people by the cookie of the portal or the console; keys and tokens are not read. Two factors are a condition
+ * of a session of the console. Throws AUTHENTICATION_REQUIRED, INSUFFICIENT_SCOPE (also for requests of other sites),
+ * VALIDATION_ERROR without an environment, MERCHANT_SUSPENDED, KYC_REQUIRED, TWO_FACTOR_REQUIRED, STEP_UP_REQUIRED.
  */
 export function createSessionIdentification(deps: Deps): Identify {
   return async (ctx, route) => {
-    const { auth } = route;
-    if (auth.by === 'public') return null;
-    if (auth.by === 'operator') throw new Error(`${route.operationId} is not served to people`);
+    if (route.auth.by === 'public') return null;
     const session = await requireSession(deps, ctx);
     const now = deps.clock();
-    if (auth.by === 'person') {
-      if (route.stepUp) requireStepUp(session, now);
-      return personCaller(session);
-    }
-    ensureShownMerchant(session, ctx);
-    const caller = userCaller(session, readEnvironment(ctx));
-    ensurePermission(caller, permissionOf(auth));
-    const scope = auth.by === 'member' ? SCOPES.find((one) => one === auth.permission) : auth.scope;
-    if (scope && caller.environment === 'live') ensureLive(session, scope, now);
-    if (route.stepUp === 'always' || (route.stepUp === 'live' && caller.environment === 'live')) {
-      requireStepUp(session, now);
-    }
+    const caller = callerOf(session, { ctx, route, now });
+    const isExempt = route.stepUp === 'live' && caller.kind === 'user' && caller.environment === 'sandbox';
+    if (route.stepUp && !isExempt) requireStepUp(session, now);
     return caller;
   };
 }
 
-/**
- * Identifies operators by the console's cookie; keys are not read. Two-factor is a condition of the session itself. Throws
- * AUTHENTICATION_REQUIRED, INSUFFICIENT_SCOPE (also for requests of other sites), STEP_UP_REQUIRED.
- */
-export function createOperatorIdentification(deps: Deps): Identify {
-  return async (ctx, route) => {
-    const { auth, stepUp, operationId } = route;
-    if (auth.by === 'public') return null;
-    const session = await requireSession(deps, ctx);
-    const { id: sessionId, userId, operatorId, operatorRole: role } = session;
-    if (auth.by === 'person') {
-      if (stepUp) requireStepUp(session, deps.clock());
-      return personCaller(session);
-    }
-    if (auth.by !== 'operator' || operatorId === null || role === null) {
-      throw new Error(`${operationId} is not served to operators`);
-    }
-    const caller = requireRole({ kind: 'operator', operatorId, role, userId, sessionId } as const, auth.roles);
-    if (stepUp) requireStepUp(session, deps.clock());
-    return caller;
-  };
+type Request = { ctx: Context; route: Route; now: Date };
+
+function callerOf(session: Session, { ctx, route, now }: Request): PersonCaller | UserCaller | OperatorCaller {
+  const { auth, operationId } = route;
+  if (auth.by === 'person') return personCaller(session);
+  const { id: sessionId, userId, operatorId, operatorRole: role } = session;
+  if (auth.by === 'operator' && operatorId !== null && role !== null) {
+    return requireRole({ kind: 'operator', operatorId, role, userId, sessionId } as const, auth.roles);
+  }
+  if (auth.by === 'operator' || auth.by === 'public') {
+    throw new Error(`${operationId} is not served at the ${session.audience}`);
+  }
+  ensureShownMerchant(session, ctx);
+  const caller = userCaller(session, readEnvironment(ctx));
+  ensurePermission(caller, permissionOf(auth));
+  const scope = auth.by === 'member' ? SCOPES.find((one) => one === auth.permission) : auth.scope;
+  if (scope && caller.environment === 'live') ensureLive(session, scope, now);
+  return caller;
 }
 
 const personCaller = ({ id: sessionId, userId, audience, merchantId, role }: Session): PersonCaller => ({
@@ -124,12 +116,8 @@ function readEnvironment(ctx: Context): Environment {
   const value = ctx.get('x-meskot-environment');
   if (value === 'sandbox' || value === 'live') return value;
   const got = value === '' ? 'none' : JSON.stringify(value.slice(0, 40));
-  const params = { allowed: 'sandbox, live' };
-  throw invalid('X-Meskot-Environment', {
-    issue: `must be sandbox or live, got ${got}`,
-    code: 'not_an_option',
-    params,
-  });
+  const issue = `must be sandbox or live, got ${got}`;
+  throw invalid('X-Meskot-Environment', { issue, code: 'not_an_option', params: { allowed: 'sandbox, live' } });
 }
 
 function userCaller({ id, userId, merchantId, merchantStatus, role }: Session, environment: Environment): UserCaller {
