@@ -33,9 +33,6 @@ type StoredKey = ApiKey & {
 /** What a merchant has done to use live. */
 export type LiveRequirements = { kycStatus: string; isVerified: boolean; hasSandboxPayment: boolean };
 
-/** A key in the cache. */
-type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller };
-
 /** Checks keys with at most one query per key and 4 s, and records their use beside the requests. */
 export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
   const load = createCache((id) => loadKey(db, id), { ttlMs: CACHE_MS, entriesMax: CACHE_ENTRIES_MAX });
@@ -83,15 +80,15 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
       const named = readKey(text);
       if (!named) throw invalidKey('It is incomplete or has a typo.');
       const now = clock();
-      const known = await load(named.id, now.getTime());
-      if (!known || !matchesSecret(text, known.row, peppers)) throw invalidKey();
+      const row = await load(named.id, now.getTime());
+      if (!row || !matchesSecret(text, row, peppers)) throw invalidKey();
       const hash = validHashes.get(named.id) ?? hashKey(pepper, text);
       if (validHashes.size >= CACHE_ENTRIES_MAX && !validHashes.has(named.id)) validHashes.clear();
       validHashes.set(named.id, hash);
-      rejectUnusableKey(known.row, ip, now);
-      ensureVerifiedForLive(known.row, scope);
-      recordUse(known.row, hash, now);
-      return known.caller;
+      rejectUnusableKey(row, ip, now);
+      ensureVerifiedForLive(row, scope);
+      recordUse(row, hash, now);
+      return callerOf(row);
     },
   };
 }
@@ -141,17 +138,14 @@ export function liveRequirementIssues({ isVerified, hasSandboxPayment, kycStatus
   ];
 }
 
-async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
-  const row = await first<StoredKey>(
-    db,
-    `SELECT k.*, o.role, coalesce(m.status, CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END) AS owner_status,
-            m.kyc_status, effective_kyc_tier(m.id) > 0 AS is_verified,
-            k.environment = 'live' AND has_sandbox_payment(m.id) AS has_sandbox_payment
-     FROM api_key k LEFT JOIN merchant m ON m.id = k.merchant_id LEFT JOIN operator o ON o.id = k.operator_id
-     WHERE k.id = :id`,
-    { id },
-  );
-  return row ? { row, caller: callerOf(row) } : null;
+async function loadKey(db: Database, id: string): Promise<StoredKey | null> {
+  const sql = `
+    SELECT k.*, o.role, coalesce(m.status, CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END) AS owner_status,
+           m.kyc_status, effective_kyc_tier(m.id) > 0 AS is_verified,
+           k.environment = 'live' AND has_sandbox_payment(m.id) AS has_sandbox_payment
+    FROM api_key k LEFT JOIN merchant m ON m.id = k.merchant_id LEFT JOIN operator o ON o.id = k.operator_id
+    WHERE k.id = :id`;
+  return (await first<StoredKey>(db, sql, { id })) ?? null;
 }
 
 function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, scopes }: StoredKey) {

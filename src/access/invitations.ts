@@ -61,15 +61,10 @@ export async function inviteMerchant(
 }
 
 /** An invitation by an operator that can still be accepted: to create or rotate a key, or to own a merchant's portal. */
-export type PendingInvitation = Omit<
-  z.output<typeof PendingInvitationSchema>,
-  'invitationId' | 'createdAt' | 'expiresAt' | NameField
-> & {
-  id: string;
-  createdAt: Date;
-  expiresAt: Date;
-};
-type NameField = 'operatorName' | 'merchantName' | 'createdByName';
+type PendingInvitation = Omit<
+  z.input<typeof PendingInvitationSchema>,
+  'operatorName' | 'merchantName' | 'createdByName'
+>;
 
 const PENDING = 'used_at IS NULL AND revoked_at IS NULL AND expires_at > :at';
 /** Of the portal's invitations those that operators made: a merchant's own people revoke theirs. */
@@ -83,7 +78,7 @@ export async function listInvitations(
 ): Promise<PendingInvitation[]> {
   const sql = `
     SELECT * FROM (
-      SELECT i.id, CASE WHEN i.operator_id IS NOT NULL THEN 'operator-key' WHEN k.id IS NULL THEN 'key' ELSE 'rotation' END
+      SELECT i.id AS invitation_id, CASE WHEN i.operator_id IS NOT NULL THEN 'operator-key' WHEN k.id IS NULL THEN 'key' ELSE 'rotation' END
                AS purpose, i.operator_id, i.merchant_id, coalesce(i.key->>'environment', k.environment) AS environment,
              NULL AS email, k.id AS key_id, i.created_by, i.created_at, i.expires_at
       FROM (SELECT * FROM invitation WHERE ${PENDING}) i LEFT JOIN api_key k ON k.id = i.key->>'rotates'
@@ -93,7 +88,7 @@ export async function listInvitations(
     ) each
     WHERE (CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
       AND (CAST(:operatorId AS text) IS NULL OR operator_id = :operatorId)
-    ORDER BY created_at DESC, id DESC LIMIT ${LISTED_MAX}`;
+    ORDER BY created_at DESC, invitation_id DESC LIMIT ${LISTED_MAX}`;
   const { merchantId = null, operatorId = null } = query;
   return rows<PendingInvitation>(db, sql, { merchantId, operatorId, at });
 }
@@ -118,11 +113,6 @@ export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: st
     if (operatorId) await endMailedLinks(trx, await findOperator(trx, operatorId), at);
   }
   return { merchantId, revokedAt: revokedAt ?? at, ended: !revokedAt };
-}
-
-/** An invitation as the operators' API presents one. */
-export function presentInvitation({ id, ...invitation }: PendingInvitation) {
-  return { invitationId: id, ...invitation };
 }
 
 async function invite(

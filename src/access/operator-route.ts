@@ -114,13 +114,9 @@ function proposedResponse(declared: { description?: string; responses: Route['re
 }
 
 /** The context of an operator's request. */
-export function auditContextOf({
-  caller: { operatorId },
-  tx,
-  requestId,
-  at,
-}: Pick<OperatorInput, 'caller' | 'requestId' | 'at'> & { tx: UnitOfWork }): AuditContext {
-  return { tx, operatorId, requestId, at, notices: [] };
+export function auditContextOf(request: Pick<OperatorInput, 'caller' | 'requestId' | 'at'> & { tx: UnitOfWork }) {
+  const { caller, tx, requestId, at } = request;
+  return { tx, operatorId: caller.operatorId, requestId, at, notices: [] as string[] };
 }
 
 /** Runs an operator's change and writes its audit row; a change that returns no `audit` writes none. */

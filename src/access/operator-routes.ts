@@ -6,7 +6,7 @@ import type { Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { listAudit, presentAudit } from './audit.ts';
-import { inviteOperator, listInvitations, presentInvitation, revokeInvitation } from './invitations.ts';
+import { inviteOperator, listInvitations, revokeInvitation } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
 import { withNames } from './names.ts';
 import { operatorListRoute, operatorReadRoute, operatorRoute } from './operator-route.ts';
@@ -148,8 +148,7 @@ function invitationRoutes({ db, pepper, ...deps }: Deps): Route[] {
       query: schema.InvitationListQuery,
       responses: { 200: z.array(schema.PendingInvitation) },
       handle: async ({ query, at }) => {
-        const shown = (await listInvitations(db, query, at)).map(presentInvitation);
-        const data = await withNames(db, shown, schema.INVITATION_NAMES);
+        const data = await withNames(db, await listInvitations(db, query, at), schema.INVITATION_NAMES);
         return { message: 'Invitations retrieved', data };
       },
     }),

@@ -71,7 +71,7 @@ function checkRoutes({ routes }: Deps): Route[] {
     const proposal = await lockPending(context, id);
     const route = proposable.get(proposal.operationId);
     if (!route) throw new Error(`${proposal.operationId} confirms no proposals`);
-    requireRole(caller, PERMISSIONS[route.permission]);
+    requireRole(caller, PERMISSIONS[route.permission].roles);
     if (proposal.proposedBy !== caller.operatorId) return { proposal, route };
     const another = `another operator has to ${verb} it`;
     throw invalidState(`You proposed this: ${another}. You can withdraw it.`);

@@ -16,16 +16,11 @@ import type { Proposal as ProposalSchema } from './operator-schema.ts';
 const PROPOSAL_DAYS = 7;
 
 /** A change that one operator proposes and another confirms: a row of `proposal`. */
-export type Proposal = Omit<
-  z.output<typeof ProposalSchema>,
-  'proposalId' | 'proposedAt' | 'expiresAt' | 'decidedAt'
-> & {
+export type Proposal = Omit<z.input<typeof ProposalSchema>, 'proposalId' | 'expiresAt'> & {
   id: string;
   operationId: string;
   request: { params: unknown; body: unknown };
-  proposedAt: Date;
   expiresAt: Date;
-  decidedAt: Date | null;
 };
 
 type NewProposal = Pick<Proposal, 'operationId' | 'action' | 'request'> & {

@@ -83,16 +83,8 @@ async function readOverview(db: Database, at: Date): Promise<z.input<typeof Over
     rows<Parts['channels'][number]>(db, CIRCUITS),
     rows<Parts['reconciliation'][number]>(db, LATEST_DAYS),
   ]);
-  const { open, deadLetters, pastDueSeconds, outboxRows, outboxSeconds } = figures;
-  return {
-    at,
-    queue,
-    stalled,
-    deliveries: { open, deadLetters, pastDueSeconds },
-    outbox: { rows: outboxRows, oldestSeconds: outboxSeconds },
-    channels,
-    reconciliation,
-  };
+  const { outboxRows, outboxSeconds: oldestSeconds, ...deliveries } = figures;
+  return { at, queue, stalled, deliveries, outbox: { rows: outboxRows, oldestSeconds }, channels, reconciliation };
 }
 
 /** The state of the platform on one page. */

@@ -30,70 +30,46 @@ type Kind = keyof typeof KINDS;
 type Search = { text: string; lower: string; phone: string | null; deliveryId: string };
 
 const birr = (santim: string): string => `to_char(${santim} * 0.01, 'FM999,999,999,999,990.00') || ' ETB'`;
-const newestOf = (select: string, time: string): string =>
-  `(${select} ORDER BY ${time} DESC LIMIT ${HITS_OF_EACH_MAX})`;
+/** A look-up: the newest hits under a condition. `select`: the columns of a hit, of which the seventh is the time. */
+const hitsOf = (select: string) => (where: string) =>
+  `(${select} WHERE ${where} ORDER BY 7 DESC LIMIT ${HITS_OF_EACH_MAX})`;
 
-const transactions = (where: string): string =>
-  newestOf(
-    `SELECT 'transaction', t.id, t.merchant_id, t.environment, t.status,
-            t.checkout_order_no || ': ' || ${birr('t.amount_santim')}
-              || coalesce(', ' || ${maskedInSql('t.customer_phone')}, ''), t.created_at,
-            'payment-' || (SELECT a.id FROM payment_attempt a WHERE a.transaction_id = t.id
-                           ORDER BY a.created_at DESC LIMIT 1)
-     FROM transaction t WHERE ${where}`,
-    't.created_at',
-  );
-const deliveries = (where: string): string =>
-  newestOf(
-    `SELECT 'delivery', d.id, d.merchant_id, d.environment, d.status,
-            concat_ws(' ', d.event, '· ' || (CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'),
-                      '→', s.receiver_host), d.created_at, 'delivery-' || d.event_id || '-' || d.subscription_id
-     FROM webhook_delivery d JOIN webhook_event e ON e.id = d.event_id JOIN webhook_subscription s ON s.id = d.subscription_id
-     WHERE ${where}`,
-    'd.created_at',
-  );
-const receivers = (where: string): string =>
-  newestOf(
-    `SELECT 'receiver', s.id, s.merchant_id, s.environment,
-            CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END,
-            s.receiver_host, s.created_at, NULL
-     FROM webhook_subscription s WHERE ${where}`,
-    's.created_at',
-  );
-const withdrawals = (where: string): string =>
-  newestOf(
-    `SELECT 'withdrawal', w.id, w.merchant_id, w.environment, w.status,
-            ${birr('w.amount_santim')} || ' → ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
-            w.requested_at, 'withdrawal-' || w.id
-     FROM withdrawal w WHERE ${where}`,
-    'w.requested_at',
-  );
-const refunds = (where: string): string =>
-  newestOf(
-    `SELECT 'refund', r.id, r.merchant_id, r.environment, r.status,
-            r.reference || ': ' || ${birr('r.amount_santim')}, r.requested_at, 'refund-' || r.id
-     FROM refund r WHERE ${where}`,
-    'r.requested_at',
-  );
-const settlements = (where: string): string =>
-  newestOf(
-    `SELECT 'settlement', l.id, l.merchant_id, l.environment, l.status, ${birr('l.amount_santim')}, l.requested_at,
-            'settlement-' || l.id
-     FROM settlement l WHERE ${where}`,
-    'l.requested_at',
-  );
-const merchants = (where: string): string =>
-  newestOf(
-    `SELECT 'merchant', m.id, m.id, NULL, m.status, m.name, m.created_at, NULL FROM merchant m WHERE ${where}`,
-    'm.created_at',
-  );
-const receipts = (where: string): string =>
-  newestOf(
-    `SELECT 'receipt', r.id, NULL, r.environment, coalesce(r.outcome, r.kind),
-            ${birr('r.amount_santim')} || coalesce(', ' || r.reference, ''), r.booked_at, NULL
-     FROM bank_receipt r WHERE ${where}`,
-    'r.booked_at',
-  );
+const transactions = hitsOf(`
+  SELECT 'transaction', t.id, t.merchant_id, t.environment, t.status,
+         t.checkout_order_no || ': ' || ${birr('t.amount_santim')}
+           || coalesce(', ' || ${maskedInSql('t.customer_phone')}, ''), t.created_at,
+         'payment-' || (SELECT a.id FROM payment_attempt a WHERE a.transaction_id = t.id
+                        ORDER BY a.created_at DESC LIMIT 1)
+  FROM transaction t`);
+const deliveries = hitsOf(`
+  SELECT 'delivery', d.id, d.merchant_id, d.environment, d.status,
+         concat_ws(' ', d.event, '· ' || (CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'),
+                   '→', s.receiver_host), d.created_at, 'delivery-' || d.event_id || '-' || d.subscription_id
+  FROM webhook_delivery d JOIN webhook_event e ON e.id = d.event_id JOIN webhook_subscription s ON s.id = d.subscription_id`);
+const receivers = hitsOf(`
+  SELECT 'receiver', s.id, s.merchant_id, s.environment,
+         CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END,
+         s.receiver_host, s.created_at, NULL
+  FROM webhook_subscription s`);
+const withdrawals = hitsOf(`
+  SELECT 'withdrawal', w.id, w.merchant_id, w.environment, w.status,
+         ${birr('w.amount_santim')} || ' → ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
+         w.requested_at, 'withdrawal-' || w.id
+  FROM withdrawal w`);
+const refunds = hitsOf(`
+  SELECT 'refund', r.id, r.merchant_id, r.environment, r.status,
+         r.reference || ': ' || ${birr('r.amount_santim')}, r.requested_at, 'refund-' || r.id
+  FROM refund r`);
+const settlements = hitsOf(`
+  SELECT 'settlement', l.id, l.merchant_id, l.environment, l.status, ${birr('l.amount_santim')}, l.requested_at,
+         'settlement-' || l.id
+  FROM settlement l`);
+const merchants = hitsOf(`
+  SELECT 'merchant', m.id, m.id, NULL, m.status, m.name, m.created_at, NULL FROM merchant m`);
+const receipts = hitsOf(`
+  SELECT 'receipt', r.id, NULL, r.environment, coalesce(r.outcome, r.kind),
+         ${birr('r.amount_santim')} || coalesce(', ' || r.reference, ''), r.booked_at, NULL
+  FROM bank_receipt r`);
 
 const ofEvent = (where: string): string => `d.event_id = ANY (ARRAY(SELECT e.id FROM webhook_event e WHERE ${where}))`;
 

@@ -28,7 +28,7 @@ describe("the operators' page", () => {
   test('documents for each change the roles that the code allows', () => {
     const rows = rowsOf('operators.md', /^\| `[a-z-]+\.[a-z-]+`/);
     const documented = rows.flatMap(([actions, roles]) => wordsIn(actions).map((action) => [action, wordsIn(roles)]));
-    const permitted = Object.entries<readonly OperatorRole[]>(PERMISSIONS).map(([action, roles]) => [
+    const permitted = Object.entries<{ roles: readonly OperatorRole[] }>(PERMISSIONS).map(([action, { roles }]) => [
       action,
       roles.filter((role) => role !== 'admin'),
     ]);

@@ -43,6 +43,12 @@ async function createChallenge(trx: Trx, token: Parameters<typeof createToken>[1
   return Buffer.from((await createToken(trx, token, at)).token, 'base64url');
 }
 
+/** Whether a challenge is open and of this person (null: of a sign-in); uses it. */
+const useChallenge =
+  (trx: Trx, { userId, ...of }: { purpose: 'passkey' | 'new-passkey'; userId: string | null; at: Date }) =>
+  async (token: string): Promise<boolean> =>
+    (await useToken(trx, { ...of, token }))?.userId === userId;
+
 /** The options with which a browser creates a passkey. Throws INVALID_STATE for a person who has ten. */
 export async function newPasskeyOptions(trx: Trx, siteUrl: string, { user, at }: { user: User; at: Date }) {
   const present = await listBeforeNew(trx, user.id);
@@ -84,18 +90,15 @@ export async function addPasskey(
 ): Promise<Passkey> {
   const { id, clientDataJSON, attestationObject, transports } = passkey;
   const { verifyRegistrationResponse } = await webAuthn();
-  const { challenge, result } = await verified((expectedChallenge) =>
-    verifyRegistrationResponse({
-      response: { ...credentialOf(id), response: { clientDataJSON, attestationObject } },
-      expectedChallenge,
-      expectedOrigin: siteUrl,
-      expectedRPID: hostOf(siteUrl),
-      supportedAlgorithmIDs: ALGORITHMS,
-    }),
-  );
-  const token = await useToken(trx, { purpose: 'new-passkey', token: challenge, at });
-  if (!result?.registrationInfo || token?.userId !== userId)
-    throw invalid('clientDataJSON', 'is not of an open request');
+  // The library throws an error of its own for each fault.
+  const result = await verifyRegistrationResponse({
+    response: { ...credentialOf(id), response: { clientDataJSON, attestationObject } },
+    expectedChallenge: useChallenge(trx, { purpose: 'new-passkey', userId, at }),
+    expectedOrigin: siteUrl,
+    expectedRPID: hostOf(siteUrl),
+    supportedAlgorithmIDs: ALGORITHMS,
+  }).catch(() => null);
+  if (!result?.registrationInfo) throw invalid('clientDataJSON', 'is not of an open request');
   await listBeforeNew(trx, userId);
   const { credential } = result.registrationInfo;
   const row = {
@@ -143,35 +146,17 @@ export async function acceptPasskey(
   if (!passkey || (userId !== null && passkey.userId !== userId)) return null;
   const { publicKey, counter } = passkey;
   const { verifyAuthenticationResponse } = await webAuthn();
-  const { challenge, result } = await verified((expectedChallenge) =>
-    verifyAuthenticationResponse({
-      response: { ...credentialOf(id), response },
-      expectedChallenge,
-      expectedOrigin: siteUrl,
-      expectedRPID: hostOf(siteUrl),
-      credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
-    }),
-  );
+  const result = await verifyAuthenticationResponse({
+    response: { ...credentialOf(id), response },
+    expectedChallenge: useChallenge(trx, { purpose: 'passkey', userId, at }),
+    expectedOrigin: siteUrl,
+    expectedRPID: hostOf(siteUrl),
+    credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
+  }).catch(() => null);
   if (!result?.verified) return null;
-  const token = await useToken(trx, { purpose: 'passkey', token: challenge, at });
-  if (!token || token.userId !== userId) return null;
   const { newCounter } = result.authenticationInfo;
   await updateRow(trx, { table: 'passkey', id: passkey.id }, { counter: BigInt(newCounter), lastUsedAt: at });
   return passkey.userId;
-}
-
-/** Verifies what a browser returned. `result`: null where it is malformed or forged. The challenge has still to be used. */
-async function verified<Result>(
-  verify: (expectedChallenge: (challenge: string) => boolean) => Promise<Result>,
-): Promise<{ challenge: string; result: Result | null }> {
-  let challenge = '';
-  const note = (received: string): boolean => {
-    challenge = received;
-    return true;
-  };
-  // The library throws an error of its own for each fault.
-  const result = await verify(note).catch(() => null);
-  return { challenge, result };
 }
 
 /** Removes one passkey of a person. Throws NOT_FOUND. */
