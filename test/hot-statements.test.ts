@@ -268,7 +268,7 @@ describe.each([
 });
 
 test('the outbox is swept, and rows of each outcome are settled', async () => {
-  const begins = (await statementsOf(OUTBOX)).map(({ sql }) => sql.replaceAll(/\s+/g, ' ').slice(0, 45));
+  const begins = (await statementsOf(OUTBOX)).map(({ sql }) => sql.trim().replaceAll(/\s+/g, ' ').slice(0, 45));
   expect(begins.toSorted()).toEqual([
     'DELETE FROM outbox WHERE id = ANY (ARRAY( SEL',
     'DELETE FROM outbox WHERE id = ANY($1)',

@@ -130,13 +130,11 @@ export async function search(db: Queryable, text: string): Promise<HitRow[]> {
   const deliveryId = `whd_${text.slice(4, -2)}`;
   const values: Search = { text, lower: text.toLowerCase(), phone: normalisePhone(text), deliveryId };
   const hits = lookupsOf(values).join('\nUNION\n');
-  return rows<HitRow>(
-    db,
-    `SELECT hit.*, m.name AS merchant_name FROM (${hits}) hit (kind, id, merchant_id, environment, status, title, at, workflow_id)
-     LEFT JOIN merchant m ON m.id = hit.merchant_id
-     ORDER BY hit.at DESC, hit.id LIMIT ${HITS_MAX}`,
-    values,
-  );
+  const sql = `
+    SELECT hit.*, m.name AS merchant_name FROM (${hits}) hit (kind, id, merchant_id, environment, status, title, at, workflow_id)
+    LEFT JOIN merchant m ON m.id = hit.merchant_id
+    ORDER BY hit.at DESC, hit.id LIMIT ${HITS_MAX}`;
+  return rows<HitRow>(db, sql, values);
 }
 
 /** A hit. */

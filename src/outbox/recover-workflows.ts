@@ -41,15 +41,13 @@ type Recoverable<Row> = {
 export function findRecoverable<Row>({ message, ...parts }: Recoverable<Row>): FindRecoverable {
   const { columns, from, id, isOpen, changedAt, isPastDue = 'true', workflowId } = parts;
   return async (db, { onlyPastDue, ...page }) => {
-    const open = await rows<{ recoverableId: string; overdue?: boolean }>(
-      db,
-      `SELECT ${id} AS recoverable_id, ${columns} FROM ${from}
-       WHERE ${id} > :after AND ${isOpen} AND ${changedAt} < now() - interval '30 seconds'
-         AND ${onlyPastDue ? `(${isPastDue})` : 'true'}
-         AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = ${workflowId})
-       ORDER BY ${id} LIMIT :limit`,
-      page,
-    );
+    const sql = `
+      SELECT ${id} AS recoverable_id, ${columns} FROM ${from}
+      WHERE ${id} > :after AND ${isOpen} AND ${changedAt} < now() - interval '30 seconds'
+        AND ${onlyPastDue ? `(${isPastDue})` : 'true'}
+        AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = ${workflowId})
+      ORDER BY ${id} LIMIT :limit`;
+    const open = await rows<{ recoverableId: string; overdue?: boolean }>(db, sql, page);
     return open.map(({ recoverableId, overdue = false, ...row }) => {
       return { id: recoverableId, message: message(row as Row), overdue };
     });
@@ -67,12 +65,7 @@ export type RecoveryDeps = {
   log: Logger;
 };
 
-export type WorkflowRecovery = {
-  /** Makes the next run compare all open rows: Temporal was unavailable and may have lost any workflow. */
-  requestFull: () => void;
-  /** Returns how many workflows were signalled or started; null when no run is due, or another worker holds the lease. */
-  run: () => Promise<number | null>;
-};
+export type WorkflowRecovery = ReturnType<typeof createWorkflowRecovery>;
 
 const PAGE_SIZE = 200;
 /** Between two runs, on whichever worker. */
@@ -87,18 +80,19 @@ const LEASE_SECONDS = 60;
  * whole database every open workflow is started again (docs/adr/0002). One worker at a time, at most every 10 s; all rows
  * after an outage and once an hour, otherwise only those past due. Signalling a running workflow is harmless.
  */
-export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
+export function createWorkflowRecovery(deps: RecoveryDeps) {
   const { db, log } = deps;
   let isFullRequested = false;
   return {
+    /** Makes the next run compare all open rows: Temporal was unavailable and may have lost any workflow. */
     requestFull: () => void (isFullRequested = true),
-    run: async () => {
+    /** Returns how many workflows were signalled or started; null when no run is due, or another worker holds the lease. */
+    run: async (): Promise<number | null> => {
       // Stored, so that another worker makes the run of one that is killed.
       if (isFullRequested) await rows(db, REQUEST_FULL);
       isFullRequested = false;
-      const lease = deps.reachable()
-        ? await first<{ isFull: boolean; leasedAt: string }>(db, ACQUIRE_LEASE)
-        : undefined;
+      if (!deps.reachable()) return null;
+      const lease = await first<{ isFull: boolean; leasedAt: string }>(db, ACQUIRE_LEASE);
       if (!lease) return null;
       const { isFull, leasedAt } = lease;
       try {
@@ -145,6 +139,5 @@ const SCHEDULE_FULL = `UPDATE workflow_recovery SET next_full_run_at = now() + i
 
 /** While a run lasts this is its lease. */
 async function scheduleNext(db: Database, seconds: number): Promise<void> {
-  const sql = `UPDATE workflow_recovery SET next_run_at = now() + CAST(:seconds AS integer) * interval '1 second'`;
-  await rows(db, sql, { seconds });
+  await rows(db, 'UPDATE workflow_recovery SET next_run_at = now() + make_interval(secs => :seconds)', { seconds });
 }

@@ -16,14 +16,7 @@ export type RelayDeps = {
   startConcurrency: number;
 };
 
-export type Relay = {
-  /** Leases free rows in batches and sends them to Temporal. */
-  trigger: () => void;
-  /** Deletes visibility messages that have waited too long, at most 1,000 a call; returns how many. */
-  dropSkippedVisibility: () => Promise<number>;
-  /** Starts no more sweeps, and waits for the running one. */
-  stop: () => Promise<void>;
-};
+export type Relay = ReturnType<typeof createRelay>;
 
 /** Rows that a sweep leases for each that it sends at once. */
 const SWEEP_DEPTH = 4;
@@ -59,8 +52,8 @@ const SQL_AFTER: Readonly<Record<Outcome, string>> = {
  * Sends the outbox to Temporal (docs/adr/0002): outgoing money first, then retries, then the rest, and visibility last.
  * Sending twice is harmless: "already started" is success.
  */
-export function createRelay(deps: RelayDeps): Relay {
-  const loop = createDrainLoop(
+export function createRelay(deps: RelayDeps) {
+  const { trigger, stop } = createDrainLoop(
     async () => {
       try {
         return await sweepOnce(deps);
@@ -71,7 +64,13 @@ export function createRelay(deps: RelayDeps): Relay {
     },
     () => SWEEP_EVERY_MS,
   );
-  return { trigger: loop.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: loop.stop };
+  return {
+    /** Leases free rows in batches and sends them to Temporal. */
+    trigger,
+    dropSkippedVisibility: async () => dropSkippedVisibility(deps.db),
+    /** Starts no more sweeps, and waits for the running one. */
+    stop,
+  };
 }
 
 async function sendOne({ send, log, reachable }: RelayDeps, message: OutboxRow): Promise<Outcome> {
@@ -128,27 +127,23 @@ const TAKE_EARLY = selectFree(
 
 /** In the order of sending: rows that are due, and the workflows of retries before their time while the process is not busy. */
 async function leaseFree(db: Database, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
-  const taken = await rows<Taken>(
-    db,
-    `UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
-     WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
-     RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, available_at AS due_at,
-               priority = ${visibility} AS is_visibility_only`,
-    { limit, isBusy, upTo: isBusy ? normal : visibility },
-  );
+  const sql = `
+    UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
+    WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
+    RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, available_at AS due_at,
+              priority = ${visibility} AS is_visibility_only`;
+  const taken = await rows<Taken>(db, sql, { limit, isBusy, upTo: isBusy ? normal : visibility });
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
 }
 
-async function dropSkippedVisibility(db: Database): Promise<number> {
-  const dropped = await rows(
-    db,
-    `DELETE FROM outbox WHERE id = ANY (ARRAY(
-       SELECT id FROM outbox
-       WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND available_at <= now()
-         AND created_at < now() - interval '${VISIBILITY_WITHIN_SECONDS} seconds'
-         AND (lease_until IS NULL OR lease_until < now())
-       LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))
-     RETURNING 1`,
-  );
-  return dropped.length;
-}
+const DROP = `
+  DELETE FROM outbox WHERE id = ANY (ARRAY(
+    SELECT id FROM outbox
+    WHERE priority = ${visibility} AND available_at <= now()
+      AND created_at < now() - interval '${VISIBILITY_WITHIN_SECONDS} seconds'
+      AND (lease_until IS NULL OR lease_until < now())
+    LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))
+  RETURNING 1`;
+
+/** Deletes visibility messages that have waited too long, at most 1,000 a call; returns how many. */
+const dropSkippedVisibility = async (db: Database): Promise<number> => (await rows(db, DROP)).length;

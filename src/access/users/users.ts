@@ -67,13 +67,11 @@ export async function setMembership(
     ...membership
   }: { userId: string; merchantId: string; role: MemberRole; invitedBy?: string | null },
 ): Promise<void> {
-  await rows(
-    trx,
-    `INSERT INTO membership (user_id, merchant_id, role, invited_by) VALUES (:userId, :merchantId, :role, :invitedBy)
-     ON CONFLICT (user_id, merchant_id) DO UPDATE
-     SET role = :role, invited_by = coalesce(:invitedBy, membership.invited_by), removed_at = NULL, updated_at = now()`,
-    { ...membership, invitedBy },
-  );
+  const sql = `
+    INSERT INTO membership (user_id, merchant_id, role, invited_by) VALUES (:userId, :merchantId, :role, :invitedBy)
+    ON CONFLICT (user_id, merchant_id) DO UPDATE
+    SET role = :role, invited_by = coalesce(:invitedBy, membership.invited_by), removed_at = NULL, updated_at = now()`;
+  await rows(trx, sql, { ...membership, invitedBy });
 }
 
 /** A merchant of a user, with the user's role there. */

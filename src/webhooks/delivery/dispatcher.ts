@@ -28,14 +28,7 @@ export type DispatcherDeps = Sending & {
   onWorkflow: () => void;
 };
 
-export type Dispatcher = {
-  /** Starts a round: new deliveries may be queued. */
-  trigger: () => void;
-  /** Whether other work would delay receivers: there are many deliveries, slow claims, or many that hang. */
-  isBusy: () => boolean;
-  /** Claims no more, and waits until everything in flight is recorded. */
-  stop: () => Promise<void>;
-};
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** Claimed and not recorded yet, over all subscriptions: open sockets and unsaved outcomes. */
 const IN_FLIGHT_MAX = 1_000;
@@ -62,7 +55,7 @@ const RECLAIM_EVERY_MS = 1_000;
  * Recording a failure starts the delivery's workflow (workflows/webhook-delivery.ts), which makes retries and resends.
  * Temporal is not involved in first attempts.
  */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+export function createDispatcher(deps: DispatcherDeps) {
   const { inFlight, log, retryDelaysSeconds } = deps;
   const running = new Set<Promise<void>>();
   /** Round robin over subscriptions: the next claim starts after this id. */
@@ -124,9 +117,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   return {
+    /** Starts a round: new deliveries may be queued. */
     trigger: claiming.trigger,
+    /** Whether other work would delay receivers: there are many deliveries, slow claims, or many that hang. */
     isBusy: pace.isBusy,
-    stop: async () => {
+    /** Claims no more, and waits until everything in flight is recorded. */
+    stop: async (): Promise<void> => {
       await claiming.stop();
       while (running.size > 0) await Promise.all(running);
     },

@@ -26,19 +26,17 @@ const OPEN_DEAD_LETTER = 'webhook_dead_letter l WHERE l.delivery_id = d.id AND l
 
 /** These deliveries of any merchant, newest first. */
 export async function readOperatorDeliveries(db: Queryable, deliveryIds: string[]): Promise<OperatorDeliveryRow[]> {
-  return rows(
-    db,
-    `SELECT d.*, d.id AS delivery_id, s.url, s.receiver_host, s.description, s.consecutive_failures, s.throttled_until,
-            ${RESEND_FACTS}, m.name AS merchant_name, e.resource_type, e.resource_id,
-            (SELECT l.dismissed_at FROM ${OPEN_DEAD_LETTER}) AS dismissed_at,
-            CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no
-     FROM webhook_delivery d
-     JOIN webhook_subscription s ON s.id = d.subscription_id
-     JOIN webhook_event e ON e.id = d.event_id
-     JOIN merchant m ON m.id = d.merchant_id
-     WHERE d.id = ANY (:deliveryIds) ORDER BY d.created_at DESC, d.id DESC`,
-    { deliveryIds },
-  );
+  const sql = `
+    SELECT d.*, d.id AS delivery_id, s.url, s.receiver_host, s.description, s.consecutive_failures, s.throttled_until,
+           ${RESEND_FACTS}, m.name AS merchant_name, e.resource_type, e.resource_id,
+           (SELECT l.dismissed_at FROM ${OPEN_DEAD_LETTER}) AS dismissed_at,
+           CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no
+    FROM webhook_delivery d
+    JOIN webhook_subscription s ON s.id = d.subscription_id
+    JOIN webhook_event e ON e.id = d.event_id
+    JOIN merchant m ON m.id = d.merchant_id
+    WHERE d.id = ANY (:deliveryIds) ORDER BY d.created_at DESC, d.id DESC`;
+  return rows(db, sql, { deliveryIds });
 }
 
 /** The listed states that depend on it, by its dismissal. */
@@ -94,13 +92,10 @@ const EXCERPT_CHARACTERS_MAX = 1_000;
 
 /** The last attempts of a delivery, oldest first, with the first part of each response. */
 export async function readAttempts(db: Queryable, deliveryId: string): Promise<z.input<typeof Attempt>[]> {
-  const attempts = await rows<z.input<typeof Attempt>>(
-    db,
-    `SELECT a.*, a.id AS attempt_id, d.subscription_id, a.source AS "trigger",
-            left(a.response_excerpt, :charactersMax) AS response_excerpt
-     FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
-     WHERE a.delivery_id = :deliveryId ORDER BY a.sequence DESC LIMIT :attemptsMax`,
-    { deliveryId, charactersMax: EXCERPT_CHARACTERS_MAX, attemptsMax: ATTEMPTS_MAX },
-  );
-  return attempts.toReversed();
+  const sql = `
+    SELECT a.*, a.id AS attempt_id, d.subscription_id, a.source AS "trigger",
+           left(a.response_excerpt, ${EXCERPT_CHARACTERS_MAX}) AS response_excerpt
+    FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
+    WHERE a.delivery_id = :deliveryId ORDER BY a.sequence DESC LIMIT ${ATTEMPTS_MAX}`;
+  return (await rows<z.input<typeof Attempt>>(db, sql, { deliveryId })).toReversed();
 }

@@ -147,24 +147,22 @@ export async function abandonDelivery(
   db: Queryable,
   request: { deliveryId: string; at: Date },
 ): Promise<DeliveryStatus> {
-  const now = await first<{ status: DeliveryStatus }>(
-    db,
-    `WITH updated AS (
-       UPDATE webhook_delivery
-       SET status = CASE WHEN status_before_resend = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END, next_attempt_at = NULL,
-           status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
-           dead_lettered_at = CASE WHEN status_before_resend = 'DELIVERED' THEN dead_lettered_at ELSE coalesce(dead_lettered_at, :at) END
-       WHERE id = :deliveryId AND status IN ('PENDING', 'RETRYING')
-       RETURNING id, merchant_id, environment, status
-     ), opened_dead_letter AS (
-       INSERT INTO webhook_dead_letter (id, delivery_id, merchant_id, environment, opened_at, reason)
-       SELECT :deadLetterId, id, merchant_id, environment, :at, 'canceled' FROM updated WHERE status = 'FAILED'
-       ON CONFLICT (delivery_id) WHERE closed_at IS NULL DO NOTHING
-     )
-     SELECT coalesce(u.status, d.status) AS status
-     FROM webhook_delivery d LEFT JOIN updated u ON u.id = d.id WHERE d.id = :deliveryId`,
-    { ...request, deadLetterId: newId('whl') },
-  );
+  const sql = `
+    WITH updated AS (
+      UPDATE webhook_delivery
+      SET status = CASE WHEN status_before_resend = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END, next_attempt_at = NULL,
+          status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
+          dead_lettered_at = CASE WHEN status_before_resend = 'DELIVERED' THEN dead_lettered_at ELSE coalesce(dead_lettered_at, :at) END
+      WHERE id = :deliveryId AND status IN ('PENDING', 'RETRYING')
+      RETURNING id, merchant_id, environment, status
+    ), opened_dead_letter AS (
+      INSERT INTO webhook_dead_letter (id, delivery_id, merchant_id, environment, opened_at, reason)
+      SELECT :deadLetterId, id, merchant_id, environment, :at, 'canceled' FROM updated WHERE status = 'FAILED'
+      ON CONFLICT (delivery_id) WHERE closed_at IS NULL DO NOTHING
+    )
+    SELECT coalesce(u.status, d.status) AS status
+    FROM webhook_delivery d LEFT JOIN updated u ON u.id = d.id WHERE d.id = :deliveryId`;
+  const now = await first<{ status: DeliveryStatus }>(db, sql, { ...request, deadLetterId: newId('whl') });
   return now?.status ?? 'SKIPPED';
 }
 

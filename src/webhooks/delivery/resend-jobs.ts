@@ -20,10 +20,7 @@ const JOBS_PER_TICK_MAX = 100;
 const BATCH_EVERY_MS = 900;
 
 /** Whose job it is: a merchant's, or an operator's over all merchants. */
-type Owner = { environment: Environment } & (
-  | { merchantId: string; operatorId?: never; reason?: never }
-  | { merchantId: null; operatorId: string; reason: string }
-);
+type Owner = MerchantScope | { merchantId: null; environment: Environment; operatorId: string; reason: string };
 
 /** Which deliveries are resent: conditions on a webhook_delivery d. */
 type Selection = Pick<Listed, 'where' | 'values'> & { limit: number };
@@ -68,10 +65,10 @@ export async function createResendJob(
 ) {
   const now = clock();
   const jobId = newId('whj', now.getTime());
-  const { merchantId, operatorId = null, reason = null, environment } = owner;
-  const ofOwner = { ownerMerchantId: merchantId, operatorId, reason, jobEnvironment: environment };
-  const values = { ...ofOwner, ratePerSecond, jobId, now };
-  await lock(trx, 'resend_job', merchantId ?? owner.operatorId);
+  const { merchantId: ownerMerchantId, environment: jobEnvironment } = owner;
+  const { operatorId, reason } = 'operatorId' in owner ? owner : { operatorId: null, reason: null };
+  const values = { ownerMerchantId, jobEnvironment, operatorId, reason, ratePerSecond, jobId, now };
+  await lock(trx, 'resend_job', ownerMerchantId ?? operatorId ?? '');
   const running = await rows(
     trx,
     `SELECT FROM webhook_resend_job WHERE coalesce(merchant_id, operator_id) = coalesce(:ownerMerchantId, :operatorId)
@@ -107,26 +104,20 @@ const IS_TARGET = `j.id = :jobId AND j.merchant_id IS NOT DISTINCT FROM :merchan
  * Throws NOT_FOUND, also for another merchant's.
  */
 export async function findResendJob(db: Queryable, target: Target) {
-  const job = await first<z.input<typeof OperatorResendJob>>(
-    db,
-    `SELECT j.*, j.id AS job_id, j.rate_max AS rate_per_second,
-            CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
-            CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
-            CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
-     FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
-     WHERE ${IS_TARGET} GROUP BY j.id`,
-    target,
-  );
-  return found(job, 'resend job');
+  const sql = `
+    SELECT j.*, j.id AS job_id, j.rate_max AS rate_per_second,
+           CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
+           CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
+           CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
+    FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
+    WHERE ${IS_TARGET} GROUP BY j.id`;
+  return found(await first<z.input<typeof OperatorResendJob>>(db, sql, target), 'resend job');
 }
 
 /** Requests no more resends; those requested still complete. Idempotent; throws INVALID_STATE once the job is DONE. */
 export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
-  await rows(
-    trx,
-    `UPDATE webhook_resend_job j SET status = 'CANCELLED' WHERE ${IS_TARGET} AND status = 'RUNNING'`,
-    target,
-  );
+  const sql = `UPDATE webhook_resend_job j SET status = 'CANCELLED' WHERE ${IS_TARGET} AND status = 'RUNNING'`;
+  await rows(trx, sql, target);
   const job = await findResendJob(trx, target);
   if (job.status === 'DONE') throw invalidState('The resend job is DONE: there is nothing to cancel.');
   return job;
@@ -141,11 +132,9 @@ type ResendJobDeps = { db: Database; runInTransaction: RunInTransaction; clock: 
  * @returns the number of requested resends.
  */
 export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
-  const open = await rows<{ id: string }>(
-    deps.db,
-    `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now ORDER BY next_batch_at LIMIT :max`,
-    { now: deps.clock(), max: JOBS_PER_TICK_MAX },
-  );
+  const sql = `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now
+               ORDER BY next_batch_at LIMIT ${JOBS_PER_TICK_MAX}`;
+  const open = await rows<{ id: string }>(deps.db, sql, { now: deps.clock() });
   let requested = 0;
   const errors: unknown[] = [];
   for (const { id: jobId } of open) {
@@ -159,9 +148,11 @@ export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number):
   return requested;
 }
 
-type Tick = { jobId: string; ratePerSecond: number };
-
-async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
+async function runOneJob(
+  deps: ResendJobDeps,
+  tx: UnitOfWork,
+  { jobId, ratePerSecond }: { jobId: string; ratePerSecond: number },
+): Promise<number> {
   const now = deps.clock();
   const job = await first<{ status: string; rateMax: number | null; reason: string | null }>(
     tx.trx,

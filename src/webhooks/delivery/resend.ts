@@ -48,15 +48,13 @@ export async function resendEligible(deps: { clock: Clock }, tx: UnitOfWork, req
   const requested = eligible.map(({ deliveryId }) => deliveryId);
   if (requested.length === 0) return { requested, rejected };
   // A delivery that waits for a retry keeps its status and due time; all others become PENDING.
-  await rows(
-    tx.trx,
-    `UPDATE webhook_delivery
-     SET status_before_resend = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
-         next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END,
-         resend_reason = coalesce(CAST(:reason AS text), resend_reason)
-     WHERE id = ANY (:requested)`,
-    { requested, reason: request.reason ?? null, now: deps.clock() },
-  );
+  const sql = `
+    UPDATE webhook_delivery
+    SET status_before_resend = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
+        next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END,
+        resend_reason = coalesce(CAST(:reason AS text), resend_reason)
+    WHERE id = ANY (:requested)`;
+  await rows(tx.trx, sql, { requested, reason: request.reason ?? null, now: deps.clock() });
   if (request.signal !== false) await tx.enqueue(eligible.map((delivery) => signalDelivery(delivery, 'retry')));
   return { requested, rejected };
 }
@@ -75,17 +73,15 @@ async function lockDeliveries(trx: Trx, { scope, ...target }: ResendRequest): Pr
   const inScope = (table: string): string =>
     scope ? `AND ${table}.merchant_id = :merchantId AND ${table}.environment = :environment` : '';
   const values = { ...target, ...scope };
-  const deliveries = await rows<LockedDelivery>(
-    trx,
-    `SELECT ${COLUMNS_TO_START}, ${RESEND_FACTS}
-     FROM webhook_delivery d
-     JOIN webhook_subscription s ON s.id = d.subscription_id
-     JOIN webhook_event e ON e.id = d.event_id
-     WHERE ${'deliveryIds' in target ? 'd.id = ANY(:deliveryIds)' : 'd.event_id = :eventId'}
-       ${isOfOne ? 'AND d.subscription_id = :subscriptionId' : ''} ${inScope('d')}
-     ORDER BY d.id FOR UPDATE OF d`,
-    values,
-  );
+  const sql = `
+    SELECT ${COLUMNS_TO_START}, ${RESEND_FACTS}
+    FROM webhook_delivery d
+    JOIN webhook_subscription s ON s.id = d.subscription_id
+    JOIN webhook_event e ON e.id = d.event_id
+    WHERE ${'deliveryIds' in target ? 'd.id = ANY(:deliveryIds)' : 'd.event_id = :eventId'}
+      ${isOfOne ? 'AND d.subscription_id = :subscriptionId' : ''} ${inScope('d')}
+    ORDER BY d.id FOR UPDATE OF d`;
+  const deliveries = await rows<LockedDelivery>(trx, sql, values);
   if (deliveries.length > 0 || 'deliveryIds' in target) return deliveries;
   const event = await first(trx, `SELECT e.id FROM webhook_event e WHERE e.id = :eventId ${inScope('e')}`, values);
   if (!event) throw notFound('event');
@@ -136,11 +132,9 @@ export async function dismissDeadLetter(
   const { status } = found(delivery, 'delivery');
   if (status !== 'FAILED')
     throw invalidState(`The delivery is ${status}: only a FAILED one has a dead letter to dismiss.`);
-  const dismissed = await first(
-    trx,
-    `UPDATE webhook_dead_letter SET dismissed_at = :at
-     WHERE delivery_id = :deliveryId AND closed_at IS NULL AND dismissed_at IS NULL RETURNING id`,
-    { deliveryId, at },
-  );
+  const sql = `
+    UPDATE webhook_dead_letter SET dismissed_at = :at
+    WHERE delivery_id = :deliveryId AND closed_at IS NULL AND dismissed_at IS NULL RETURNING id`;
+  const dismissed = await first(trx, sql, { deliveryId, at });
   if (!dismissed) throw invalidState('The dead letter of this delivery was dismissed before.');
 }

@@ -33,13 +33,11 @@ export async function findResourceDeliveries(
   scope: MerchantScope,
   resourceId: string,
 ): Promise<ResourceDelivery[]> {
-  return rows(
-    db,
-    `${DELIVERIES} JOIN webhook_event e ON e.id = d.event_id
-     WHERE e.merchant_id = :merchantId AND e.environment = :environment AND e.resource_id = :resourceId
-     ORDER BY e.created_at, d.id`,
-    { ...scope, resourceId },
-  );
+  const sql = `
+    ${DELIVERIES} JOIN webhook_event e ON e.id = d.event_id
+    WHERE e.merchant_id = :merchantId AND e.environment = :environment AND e.resource_id = :resourceId
+    ORDER BY e.created_at, d.id`;
+  return rows(db, sql, { ...scope, resourceId });
 }
 
 type AttemptRow = z.input<typeof Attempt> & { id: string; position: string };
@@ -56,16 +54,14 @@ export async function listAttempts(db: Queryable, event: MerchantScope & { event
     ),
     'event',
   );
-  const attempts = await rows<AttemptRow>(
-    db,
-    `SELECT a.*, CAST(a.started_at AS text) AS position, a.id AS attempt_id, d.subscription_id, a.source AS "trigger"
-     FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
-     WHERE d.event_id = :eventId
-       ${page.after ? 'AND (a.started_at, a.id) > (CAST(:at AS timestamptz), :id)' : ''}
-     ORDER BY a.started_at, a.id LIMIT :most OFFSET :offset`,
-    { ...event, ...page.after, most: page.limit + 1, offset: pageOffset(page) },
-  );
-  return toPage(page, total, attempts);
+  const sql = `
+    SELECT a.*, CAST(a.started_at AS text) AS position, a.id AS attempt_id, d.subscription_id, a.source AS "trigger"
+    FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
+    WHERE d.event_id = :eventId
+      ${page.after ? 'AND (a.started_at, a.id) > (CAST(:at AS timestamptz), :id)' : ''}
+    ORDER BY a.started_at, a.id LIMIT :most OFFSET :offset`;
+  const values = { ...event, ...page.after, most: page.limit + 1, offset: pageOffset(page) };
+  return toPage(page, total, await rows<AttemptRow>(db, sql, values));
 }
 
 export type EventRow = z.input<typeof Event>;
@@ -135,12 +131,10 @@ type EventTarget = MerchantScope & { eventId: string; include?: 'payload' | unde
 
 /** One event with its deliveries. Throws NOT_FOUND, also for another merchant's. */
 export async function findEvent(db: Queryable, { include, ...target }: EventTarget): Promise<EventRow> {
-  const events = await rows<BareEvent>(
-    db,
-    `SELECT ${columnsOf(include)} FROM webhook_event e
-     WHERE e.id = :eventId AND e.merchant_id = :merchantId AND e.environment = :environment`,
-    target,
-  );
+  const sql = `
+    SELECT ${columnsOf(include)} FROM webhook_event e
+    WHERE e.id = :eventId AND e.merchant_id = :merchantId AND e.environment = :environment`;
+  const events = await rows<BareEvent>(db, sql, target);
   const [event] = await withDeliveries(db, events);
   return found(event, 'event');
 }

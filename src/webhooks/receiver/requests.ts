@@ -16,12 +16,10 @@ export type ReceiverTarget = { id: string; secret: Buffer; headerNames: string[]
 
 /** The subscription of a receiver; undefined when there is none. */
 export async function findReceiver(db: Queryable, subscriptionId: string): Promise<ReceiverTarget | undefined> {
-  return first<ReceiverTarget>(
-    db,
-    `SELECT id, secret, header_names, sandbox_receiver FROM webhook_subscription
-     WHERE id = :subscriptionId AND sandbox_receiver IS NOT NULL AND deleted_at IS NULL`,
-    { subscriptionId },
-  );
+  const sql = `
+    SELECT id, secret, header_names, sandbox_receiver FROM webhook_subscription
+    WHERE id = :subscriptionId AND sandbox_receiver IS NOT NULL AND deleted_at IS NULL`;
+  return first<ReceiverTarget>(db, sql, { subscriptionId });
 }
 
 type Received = {
@@ -61,12 +59,10 @@ export async function storeRequest(db: Queryable, to: ReceiverTarget, received: 
 
 /** The requests of a receiver, newest first: at most 50. */
 export async function listRequests(db: Queryable, subscriptionId: string): Promise<z.input<typeof ReceivedRequest>[]> {
-  return rows(
-    db,
-    `SELECT id AS request_id, created_at AS received_at, headers, body, body_bytes, problem, http_status
-     FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId ORDER BY ${NEWEST} LIMIT ${REQUESTS_MAX}`,
-    { subscriptionId },
-  );
+  const sql = `
+    SELECT id AS request_id, created_at AS received_at, headers, body, body_bytes, problem, http_status
+    FROM sandbox_receiver_request WHERE subscription_id = :subscriptionId ORDER BY ${NEWEST} LIMIT ${REQUESTS_MAX}`;
+  return rows(db, sql, { subscriptionId });
 }
 
 /** Deletes the requests of a deleted subscription. */

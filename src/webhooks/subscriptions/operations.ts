@@ -141,15 +141,13 @@ export async function deleteSubscription(
 
 /** Skips the waiting deliveries of an inactive subscription; a waiting resend returns to the status before it. */
 async function skipWaiting(tx: UnitOfWork, { id }: SubscriptionRow): Promise<void> {
-  await rows(
-    tx.trx,
-    `UPDATE webhook_delivery
-     SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, resend_reason = NULL, next_attempt_at = NULL,
-         in_flight_attempt_id = NULL, in_flight_since = NULL
-     WHERE id = ANY (${waiting(isQueued('d'))}
-                  || ${waiting(isScheduled('d'))})`,
-    { id },
-  );
+  const sql = `
+    UPDATE webhook_delivery
+    SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, resend_reason = NULL, next_attempt_at = NULL,
+        in_flight_attempt_id = NULL, in_flight_since = NULL
+    WHERE id = ANY (${waiting(isQueued('d'))}
+                 || ${waiting(isScheduled('d'))})`;
+  await rows(tx.trx, sql, { id });
 }
 
 /**
@@ -192,12 +190,10 @@ export async function sendTestEvent(
 ): Promise<string> {
   const { event, subscriptionId } = target;
   // Plain SQL: a query of Objection in a transaction takes as long as the rest of it.
-  const subscription = await first<{ active: boolean }>(
-    tx.trx,
-    `SELECT active FROM webhook_subscription
-     WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
-    target,
-  );
+  const sql = `
+    SELECT active FROM webhook_subscription
+    WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`;
+  const subscription = await first<{ active: boolean }>(tx.trx, sql, target);
   if (!found(subscription, 'subscription').active) {
     throw invalidState('The subscription is inactive: activate it, then send the test event.');
   }
