@@ -16,23 +16,12 @@ import type { Actor } from './separation-of-duties.ts';
  */
 export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date; proposedBy?: string };
 
-export type AuditEntry = {
-  action: Action;
-  resourceType: AuditRow['resourceType'];
-  resourceId: string;
-  /** The merchant that it is about, if there is one. */
-  merchantId?: string | null;
-  environment?: Environment | null;
-  /** The fields that differ, as the API presents them. Never a secret. */
-  before?: Readonly<Record<string, unknown>>;
-  after?: Readonly<Record<string, unknown>>;
-  reason?: string | undefined;
-  /** The operator who proposed what this one confirms. */
-  proposedBy?: string | undefined;
-};
+/** What an operator's change was about; its route adds action and reason. `before`, `after`: the fields that differ, never a secret. */
+export type AuditedChange = Pick<AuditRow, 'resourceType' | 'resourceId'> &
+  Partial<Pick<AuditRow, 'merchantId' | 'environment' | 'before' | 'after'>>;
 
-/** What an operator's change was about; its route adds action and reason. */
-export type AuditedChange = Omit<AuditEntry, 'action' | 'reason' | 'proposedBy'>;
+/** `proposedBy`: the operator who proposed what this one confirms. */
+export type AuditEntry = AuditedChange & { action: Action; reason?: string | undefined; proposedBy?: string | undefined };
 
 /** Writes a row of the audit log in the transaction of the change. The table is append-only. */
 export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {

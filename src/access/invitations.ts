@@ -23,7 +23,6 @@ import type { InvitationListQuery, PendingInvitation as PendingInvitationSchema 
 import { findOperator } from './operators.ts';
 import { endMailedLinks } from './users/operator-invitation.ts';
 
-/** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 3;
 const TOKEN_BYTES = 32;
 const LISTED_MAX = 500;

@@ -33,7 +33,6 @@ export const requestListQuery = {
   ...pageQuery,
 };
 
-/** The links of `actionLinks`. */
 export const links = z
   .record(z.string(), z.string())
   .meta({ description: 'The commands that its state allows: paths of this API by verb' });
@@ -43,7 +42,6 @@ export const temporalUrl = z
   .nullable()
   .meta({ description: 'Its workflow in the Temporal UI; null without one, or without TEMPORAL_UI_URL' });
 
-/** The timeline of a resource with all its details. */
 export const timeline = z.array(z.object({ at: instant, kind: z.string(), detail: z.record(z.string(), z.unknown()) }));
 
 const keyFields = {
@@ -56,7 +54,6 @@ const keyFields = {
   createdAt: instant,
 };
 
-/** A merchant's key as operators see it. */
 export const MerchantKey = z
   .object({
     ...keyFields,
@@ -72,12 +69,10 @@ export const MerchantKey = z
   })
   .meta({ id: 'OpsMerchantKey' });
 
-/** An operator's key. */
 export const OperatorKey = z
   .object({ ...keyFields, key: z.string().meta({ example: 'ok_…aB3x' }), operatorId: z.string() })
   .meta({ id: 'OperatorKey' });
 
-/** The kinds of resources that operators change. */
 const resourceType = z.enum([
   'merchant',
   'key',
@@ -103,7 +98,6 @@ const resourceType = z.enum([
 ]);
 const changed = z.record(z.string(), z.unknown()).nullable();
 
-/** A row of the audit log. */
 export const AuditEntry = z
   .object({
     auditId: z.string(),
@@ -135,7 +129,6 @@ export const AuditQuery = z.strictObject({
 const PROPOSAL_STATUSES = ['PENDING', 'CONFIRMED', 'REJECTED', 'WITHDRAWN', 'EXPIRED'] as const;
 export const ProposalListQuery = z.strictObject({ status: statusParam(PROPOSAL_STATUSES).optional(), ...pageQuery });
 export const ProposalParams = z.strictObject({ proposalId: id });
-/** A change that another operator confirms. */
 export const Proposal = z
   .object({
     proposalId: z.string(),
@@ -156,7 +149,6 @@ export const Proposal = z
     decisionReason: z.string().nullable(),
   })
   .meta({ id: 'Proposal' });
-/** Whose ids a proposal has. */
 export const PROPOSAL_NAMES = ['merchantId', 'proposedBy', 'decidedBy'] as const;
 export const NamedProposal = Proposal.extend(nameFields(...PROPOSAL_NAMES)).meta({ id: 'NamedProposal' });
 
@@ -194,11 +186,9 @@ export const overlapHours = z
   .optional()
   .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` });
 export const OperatorKeyRotation = z.strictObject({ overlapHours, days });
-/** The secret of a new key. */
 export const secret = z.string().meta({ description: 'The key itself. Returned once' });
 export const CreatedOperatorKey = OperatorKey.extend({ secret }).meta({ id: 'OpsMadeOperatorKey' });
 
-/** An invitation to create a key. */
 export const Invitation = z
   .object({
     invitationId: z.string(),
@@ -208,7 +198,6 @@ export const Invitation = z
   .meta({ id: 'Invitation' });
 export const InvitationParams = z.strictObject({ invitationId: id });
 export const InvitationListQuery = z.strictObject({ merchantId: id.optional(), operatorId: id.optional() });
-/** Whose ids an invitation has. */
 export const INVITATION_NAMES = ['operatorId', 'merchantId', 'createdBy'] as const;
 /** An invitation that can still be accepted, without its token. */
 export const PendingInvitation = z
@@ -232,7 +221,6 @@ export const RevokedInvitation = z
   .object({ invitationId: z.string(), revokedAt: instant })
   .meta({ id: 'RevokedInvitation' });
 
-/** The operator who calls. */
 export const OperatorMe = z
   .object({
     operatorId: z.string(),

@@ -12,7 +12,6 @@ import type { WorkItemSource } from '../outbox/work-items.ts';
 import type { AuditContext, AuditedChange } from './audit.ts';
 import type { Proposal as ProposalSchema } from './operator-schema.ts';
 
-/** How long a proposal can be confirmed. */
 const PROPOSAL_DAYS = 7;
 
 /** A change that one operator proposes and another confirms: a row of `proposal`. */
@@ -118,7 +117,6 @@ export function auditOfProposal({ id, merchantId, environment, ...proposal }: Pr
   return { resourceType: 'proposal', resourceId: id, merchantId, environment, after };
 }
 
-/** Proposals for another operator to confirm. */
 export const PROPOSAL_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['PROPOSAL'],
   sql: `SELECT 'PROPOSAL' AS kind, p.id, p.merchant_id, p.environment, NULL::bigint AS amount_santim,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Registry } from '../http/metrics.ts';
 import { readRoute, type Route } from '../http/route.ts';
 import type { CompletedRequest } from '../http/server.ts';
+import { snakeCase } from '../lib/column-names.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Database, type Queryable } from '../lib/db.ts';
 import { deleteInBatches } from '../lib/delete-in-batches.ts';
@@ -49,24 +50,14 @@ export function createRequestLog({ db, registry }: { db: Queryable; registry: Re
 }
 
 async function insertRequests(db: Queryable, requests: CompletedRequest[]): Promise<void> {
-  const logged = requests.map(({ requestId, caller, method, route, status, errorCode, durationMs, address, at }) => ({
-    id: requestId,
-    merchant_id: caller.merchantId,
-    environment: caller.environment,
-    key_id: caller.keyId,
-    method,
-    route,
-    status,
-    error_code: errorCode,
-    duration_ms: durationMs,
-    address,
-    created_at: at,
-  }));
-  await rows(
-    db,
-    'INSERT INTO request_log SELECT * FROM jsonb_populate_recordset(NULL::request_log, CAST(:logged AS jsonb))',
-    { logged: JSON.stringify(logged) },
-  );
+  const logged = requests.map(({ requestId: id, caller, at: createdAt, ...request }) => {
+    const { merchantId, environment, keyId } = caller;
+    const row = { id, merchantId, environment, keyId, ...request, createdAt };
+    return Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), value]));
+  });
+  const sql =
+    'INSERT INTO request_log SELECT * FROM jsonb_populate_recordset(NULL::request_log, CAST(:logged AS jsonb))';
+  await rows(db, sql, { logged: JSON.stringify(logged) });
 }
 
 /** Deletes the requests of more than 30 days ago; returns how many. For a periodic job. */

@@ -21,7 +21,6 @@ const ItemCount = z.object({
   oldestAt: instant,
 });
 
-/** What the platform has open now. */
 export const Overview = z
   .object({
     at: instant.describe(`When it was counted, at most ${CACHED_MS / 1_000} s ago`),

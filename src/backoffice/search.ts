@@ -26,7 +26,6 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS;
 
-/** What is searched for, as each look-up needs it. */
 type Search = { text: string; lower: string; phone: string | null; deliveryId: string };
 
 const birr = (santim: string): string => `to_char(${santim} * 0.01, 'FM999,999,999,999,990.00') || ' ETB'`;
@@ -137,7 +136,6 @@ export async function search(db: Queryable, text: string): Promise<HitRow[]> {
   return rows<HitRow>(db, sql, values);
 }
 
-/** A hit. */
 export const Hit = z
   .object({
     kind: z.enum(Object.keys(KINDS) as [Kind, ...Kind[]]),

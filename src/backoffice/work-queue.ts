@@ -148,7 +148,6 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   WITHDRAWAL_UNKNOWN: ['withdrawals/{id}', 'resolve'],
 };
 
-/** The links of an item: its resource and commands in this API. */
 function linksOf(row: WorkItemRow): ActionLinks {
   const fields: Record<string, unknown> = { ...row.detail, ...row };
   const filled = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
@@ -179,7 +178,6 @@ const WorkItem = z
   })
   .meta({ id: 'OpsWorkItem' });
 
-/** A page of the queue, or of what is stalled. */
 export const WorkItemList = z
   .object({
     counts: z.record(z.string(), z.int()).describe('The number of items of each kind'),

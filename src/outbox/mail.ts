@@ -53,7 +53,6 @@ type NoticeFacts =
 /** The facts of a mail to members of a merchant: nothing secret. */
 export type Notice = NoticeFacts & { merchantName: string; environment: Environment };
 
-/** Writes a notice in words. */
 export type WriteNotice = (notice: Notice, language: 'en' | 'am') => Pick<Mail, 'subject' | 'text'>;
 
 /**
@@ -73,7 +72,6 @@ const LISTED_MAX = 50;
 
 const scopeOf = (id: string): string => `mail/${id}`;
 
-/** The table of encrypted bodies. */
 export const SEALED_MAILS: SealedTable = {
   table: 'mail',
   key: ['id'],

@@ -21,15 +21,11 @@ type Recoverable<Row> = {
   /** What `message` needs, and `overdue` if it is known. */
   columns: string;
   from: string;
-  /** The column of the row's id. */
   id: string;
-  /** Whether it is open. */
   isOpen: string;
-  /** When it was last changed. */
   changedAt: string;
   /** Whether something of it is past due; without it all rows are compared each time. */
   isPastDue?: string;
-  /** The id of its workflow. */
   workflowId: string;
   message: (row: Row) => OutboxMessage;
 };
@@ -60,7 +56,6 @@ export type RecoveryDeps = {
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Of every kind of row that must have a running workflow. */
   sources: FindRecoverable[];
-  /** Whether Temporal is available. */
   reachable: () => boolean;
   log: Logger;
 };

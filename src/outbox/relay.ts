@@ -12,7 +12,6 @@ export type RelayDeps = {
   reachable: () => boolean;
   /** True while webhooks need the processor: visibility messages and retries that are not due wait. */
   isBusy: () => boolean;
-  /** How many messages are sent to Temporal at once. */
   startConcurrency: number;
 };
 

@@ -7,7 +7,6 @@ import { OUTBOX_PRIORITIES } from './record.ts';
  */
 export type WorkItemSource = { kinds: readonly string[]; sql: string };
 
-/** Messages to Temporal that are late. */
 export const STALLED_OUTBOX: WorkItemSource = {
   kinds: ['OUTBOX_STALLED'],
   sql: `SELECT 'OUTBOX_STALLED' AS kind, o.id, NULL AS merchant_id, NULL AS environment, NULL::bigint AS amount_santim,

@@ -42,7 +42,6 @@ export function createChangeReader(db: Queryable) {
     watched.clear();
   };
 
-  /** The resources of new entries. */
   const readResources = async (): Promise<string[]> => {
     const values = { newest, gaps: [...gaps.keys()].map(String) };
     const entries = await rows<Entry>(db, NEW_ENTRIES, values);

@@ -32,12 +32,7 @@ const PATH = '/api/portal/security/passkeys';
 const STEP_UP_PATH = '/api/portal/security/step-up/passkey';
 const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
 
-const present = ({ id: passkeyId, name, createdAt, lastUsedAt }: Passkey) => ({
-  passkeyId,
-  name,
-  createdAt,
-  lastUsedAt,
-});
+const present = ({ id: passkeyId, ...passkey }: Passkey) => ({ passkeyId, ...passkey });
 
 /** A person's passkeys, each of which signs in without password and code, and replaces a code. */
 export function passkeyRoutes(deps: PasskeyDeps): Route[] {

@@ -200,7 +200,6 @@ export const CreatedKey = PersonsKey.extend({ secret: z.string().describe('Retur
 
 const changed = z.record(z.string(), z.unknown()).nullable();
 
-/** A row of the merchant's audit log. */
 export const MerchantAuditEntry = z.object({
   auditId: z.string(),
   environment: z.enum(['sandbox', 'live']).nullable().describe('null: the change is of both'),

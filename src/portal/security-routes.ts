@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { recordMerchantAudit } from '../access/merchant-audit.ts';
 import { hashPassword, isPassword, passwordIssue } from '../access/users/passwords.ts';
-import { endSession, endSessions, listSessions, recordStepUp, type SessionRow } from '../access/users/sessions.ts';
+import { endSession, endSessions, listSessions, recordStepUp } from '../access/users/sessions.ts';
 import {
   acceptSecondFactor,
   beginTwoFactor,
@@ -256,17 +256,9 @@ function sessionRoutes({ db }: SecurityDeps): Route[] {
       summary: 'Your sessions that have not ended, newest first',
       responses: { 200: z.array(schema.PersonSession) },
       handle: async ({ caller, at }) => {
-        const present = ({ id, audience, address, device, createdAt, lastUsedAt, expiresAt }: SessionRow) => ({
-          sessionId: id,
-          current: id === caller.sessionId,
-          audience,
-          address,
-          device,
-          createdAt,
-          lastUsedAt,
-          expiresAt,
-        });
-        return { message: 'Sessions retrieved', data: (await listSessions(db, caller.userId, at)).map(present) };
+        const sessions = await listSessions(db, caller.userId, at);
+        const data = sessions.map((row) => ({ ...row, sessionId: row.id, current: row.id === caller.sessionId }));
+        return { message: 'Sessions retrieved', data };
       },
     }),
     writeRoute('POST /api/portal/sessions/:sessionId/end', {

@@ -35,11 +35,8 @@ const WRITE = { tag: 'Portal', auth: { by: 'member', permission: 'team:write' },
 const EVERYWHERE = { environment: null };
 
 /** The members of a merchant and the invitations to it. */
-export function teamRoutes(deps: Deps): Route[] {
-  return [...invitationRoutes(deps), ...memberRoutes()];
-}
-
-function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
+export function teamRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
+  const one = { ...WRITE, params: schema.MemberParams, errors: ['INVALID_STATE'] } as const;
   return [
     readRoute('GET /api/portal/team', {
       ...READ,
@@ -47,10 +44,8 @@ function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
       summary: 'The members of your merchant, and the invitations that were not accepted yet',
       responses: { 200: schema.Team },
       handle: async ({ caller: { merchantId }, at }) => {
-        const [members, invitations] = await Promise.all([
-          listMembers(db, merchantId),
-          listInvitations(db, merchantId, at),
-        ]);
+        const members = await listMembers(db, merchantId);
+        const invitations = await listInvitations(db, merchantId, at);
         return { message: 'Team retrieved', data: { members, invitations: invitations.map(presentInvitation) } };
       },
     }),
@@ -81,6 +76,31 @@ function invitationRoutes({ db, keyRing, portalUrl }: Deps): Route[] {
       handle: async ({ tx: { trx }, caller, params, at }) => {
         const { email, role } = await revokeMemberInvitation(trx, { caller, at }, params.invitationId);
         return { message: 'Invitation revoked', data: null, audit: { ...EVERYWHERE, before: { email, role } } };
+      },
+    }),
+    writeRoute('PATCH /api/portal/team/:userId', {
+      ...one,
+      operationId: 'changeMember',
+      audit: 'member.change-role',
+      summary: 'Change the role of a member, from the next request on',
+      description: 'Only owners make and change owners; the last owner stays one.',
+      body: schema.MemberChange,
+      responses: { 200: Member },
+      handle: async ({ tx: { trx }, caller, params, body, at }) => {
+        const { before, after } = await changeMember(trx, { caller, at }, { ...params, ...body });
+        const changed = changedFields(before, after);
+        return { message: 'Role changed', data: after, audit: changed && { ...EVERYWHERE, ...changed } };
+      },
+    }),
+    writeRoute('DELETE /api/portal/team/:userId', {
+      ...one,
+      operationId: 'removeMember',
+      audit: 'member.remove',
+      summary: 'Remove a member, from the next request on',
+      responses: { 200: z.null() },
+      handle: async ({ tx: { trx }, caller, params, at }) => {
+        const { email, role } = (await changeMember(trx, { caller, at }, { ...params, role: null })).before;
+        return { message: 'Member removed', data: null, audit: { ...EVERYWHERE, before: { email, role } } };
       },
     }),
   ];
@@ -134,40 +154,6 @@ export function ownerInvitationRoutes({ keyRing, portalUrl }: Omit<Deps, 'db'>):
         await notifyMembers(tx, everywhere, { kind: 'owner.invited', roles: ['owner'], email });
         const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, after: { email } } as const;
         return { status: 201, message: 'Invitation sent', data: presentInvitation(row), audit };
-      },
-    }),
-  ];
-}
-
-function memberRoutes(): Route[] {
-  return [
-    writeRoute('PATCH /api/portal/team/:userId', {
-      ...WRITE,
-      operationId: 'changeMember',
-      audit: 'member.change-role',
-      summary: 'Change the role of a member, from the next request on',
-      description: 'Only owners make and change owners; the last owner stays one.',
-      params: schema.MemberParams,
-      body: schema.MemberChange,
-      responses: { 200: Member },
-      errors: ['INVALID_STATE'],
-      handle: async ({ tx: { trx }, caller, params, body, at }) => {
-        const { before, after } = await changeMember(trx, { caller, at }, { ...params, ...body });
-        const changed = changedFields(before, after);
-        return { message: 'Role changed', data: after, audit: changed && { ...EVERYWHERE, ...changed } };
-      },
-    }),
-    writeRoute('DELETE /api/portal/team/:userId', {
-      ...WRITE,
-      operationId: 'removeMember',
-      audit: 'member.remove',
-      summary: 'Remove a member, from the next request on',
-      params: schema.MemberParams,
-      responses: { 200: z.null() },
-      errors: ['INVALID_STATE'],
-      handle: async ({ tx: { trx }, caller, params, at }) => {
-        const { email, role } = (await changeMember(trx, { caller, at }, { ...params, role: null })).before;
-        return { message: 'Member removed', data: null, audit: { ...EVERYWHERE, before: { email, role } } };
       },
     }),
   ];

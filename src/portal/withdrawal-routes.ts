@@ -12,19 +12,15 @@ import { listAwaiting, type WithdrawalRow } from '../withdrawals/queries.ts';
 import { Withdrawal, WithdrawalParams } from '../withdrawals/schema.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Database };
-
-const DECIDE = { tag: 'Portal', auth: { by: 'member', permission: 'withdrawals:write' } } as const;
-
 /** The withdrawals that need a second person of the merchant, and from which amount on they do. */
-export function secondPersonRoutes(deps: Deps): Route[] {
-  return [...policyRoutes(deps), ownRequestsRoute(deps), ...decisionRoutes()];
+export function secondPersonRoutes({ db }: { db: Database }): Route[] {
+  return [...policyRoutes(db), ownRequestsRoute(db), ...decisionRoutes()];
 }
 
 /** Of withdrawals, and of refunds, that wait; the newest. */
 const WAITING_MAX = 1_000;
 
-function ownRequestsRoute({ db }: Deps): Route {
+function ownRequestsRoute(db: Database): Route {
   return readRoute('GET /api/portal/own-requests', {
     tag: 'Portal',
     // Every member may ask: the ids are of the person's own requests.
@@ -50,7 +46,7 @@ function ownRequestsRoute({ db }: Deps): Route {
   });
 }
 
-function policyRoutes({ db }: Deps): Route[] {
+function policyRoutes(db: Database): Route[] {
   return [
     readRoute('GET /api/portal/withdrawal-policy', {
       tag: 'Portal',
@@ -87,7 +83,13 @@ function policyRoutes({ db }: Deps): Route[] {
 }
 
 function decisionRoutes(): Route[] {
-  const declared = { ...DECIDE, params: WithdrawalParams, responses: { 200: Withdrawal } };
+  const declared = {
+    tag: 'Portal',
+    auth: { by: 'member', permission: 'withdrawals:write' },
+    params: WithdrawalParams,
+    responses: { 200: Withdrawal },
+    errors: ['INVALID_STATE'],
+  } as const;
   return [
     writeRoute('POST /api/portal/withdrawals/:withdrawalId/confirm', {
       ...declared,
@@ -95,7 +97,6 @@ function decisionRoutes(): Route[] {
       operationId: 'confirmWithdrawal',
       audit: 'withdrawal.confirm',
       summary: 'Confirm a withdrawal that another person, or a key that another person created, has requested',
-      errors: ['INVALID_STATE'],
       handle: async ({ tx, caller, params, at }) => {
         const notices: string[] = [];
         const decision = { ...params, userId: caller.userId, at, notices };
@@ -110,11 +111,9 @@ function decisionRoutes(): Route[] {
       audit: 'withdrawal.decline',
       summary: 'Decline a withdrawal that waits for a second person: it is cancelled, and its money is available again',
       body: schema.Decline,
-      errors: ['INVALID_STATE'],
       handle: async ({ tx, caller, params, body, at }) => {
         const row = await declineWithdrawal(tx, scopeOf(caller), { ...params, ...body, at });
-        const audit = auditOf(row, body);
-        return { message: 'Withdrawal declined', data: presentWithdrawal(row), audit };
+        return { message: 'Withdrawal declined', data: presentWithdrawal(row), audit: auditOf(row, body) };
       },
     }),
   ];

@@ -1,10 +1,10 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { deliveryConditions } from '../../src/webhooks/delivery/queries.ts';
 import {
   cancelResendJob,
   createResendJob,
   findResendJob,
   runResendJobs,
-  selectOfMerchant,
 } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
@@ -35,7 +35,7 @@ const startJob = async (limit = 10_000, ratePerSecond: number | null = null) =>
   fixture.runInTransaction(async (tx) =>
     createResendJob(fixture.deps, tx, {
       owner: scope,
-      selection: selectOfMerchant(scope, { status: 'FAILED', range, limit }),
+      selection: { ...deliveryConditions({ ...scope, status: ['FAILED'], range, resourceIds: null }), limit },
       ratePerSecond,
     }),
   );

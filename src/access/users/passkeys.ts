@@ -12,7 +12,6 @@ const webAuthn = async () => import('@simplewebauthn/server');
 const ALGORITHMS = [-7, -8, -257];
 const PASSKEYS_MAX = 10;
 
-/** A row of `passkey`. */
 export type Passkey = {
   id: string;
   userId: string;

@@ -42,7 +42,6 @@ export const ROLES: Readonly<Record<MemberRole, Access>> = {
   },
 };
 
-/** Everything that a role can be given. */
 export const ALL_PERMISSIONS = [...SCOPES, ...PERMISSIONS_OF_PEOPLE] as const;
 export type AnyPermission = Scope | PersonPermission;
 

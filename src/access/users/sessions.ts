@@ -25,7 +25,6 @@ const USE_WRITTEN_EVERY_MS = 60_000;
 const DEVICE_CHARACTERS_MAX = 300;
 const LISTED_MAX = 100;
 
-/** A row of `user_session`. */
 export type SessionRow = {
   id: string;
   userId: string;

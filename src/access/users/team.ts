@@ -8,7 +8,6 @@ import { ensurePermission } from './identify.ts';
 import { permissionsOf } from './roles.ts';
 import { createToken, type UserToken } from './tokens.ts';
 
-/** A member of a merchant. */
 export type Member = {
   userId: string;
   name: string;

@@ -55,7 +55,6 @@ export async function createToken(trx: Trx, token: NewToken, at: Date): Promise<
 
 const USABLE = `purpose = :purpose AND token_hash = :hash AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :at`;
 
-/** A text that may be a token of this purpose. */
 type Presented = { purpose: Purpose; token: string; at: Date };
 
 /** The token if it can be used; null for any other text. */

@@ -9,7 +9,6 @@ export const CALENDARS = ['gregorian', 'ethiopic', 'both'] as const;
 /** ethiopian: counts twelve hours from 06:00 and from 18:00. */
 export const CLOCKS = ['24h', '12h', 'ethiopian'] as const;
 
-/** A row of `user_account`. */
 export type User = {
   id: string;
   email: string;

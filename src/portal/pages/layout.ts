@@ -6,7 +6,6 @@ import { html, type Html } from '../../lib/html.ts';
 import { SCRIPT_PATH } from './script.ts';
 import { textsFor } from './translations.ts';
 
-/** The policy of all pages of people. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -84,7 +83,6 @@ export function sendPage(
     </html>`.text;
 }
 
-/** A labelled field of a form. */
 export function field(label: string, name: string, attributes: Html = html``): Html {
   return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" required ${attributes} />`;
 }

@@ -18,7 +18,6 @@ import { addSignIn } from './sign-in.ts';
 import { STYLE } from './style.ts';
 import { textsFor } from './translations.ts';
 
-/** Errors that pages show. */
 const SHOWN: readonly ErrorCode[] = ['INSUFFICIENT_SCOPE', 'RATE_LIMITED'];
 const SECONDS_SHOWN_MAX = 90;
 
@@ -52,17 +51,14 @@ export function createSignInPages(deps: PageDeps): Router {
       sendPage(ctx, { status: error.status, title: texts.signIn, body });
     }
   });
-  router.get(STYLE_PATH, (ctx) => {
+  const file = (type: string, text: string) => (ctx: Context) => {
     ctx.set('Cache-Control', 'public, max-age=3600');
-    ctx.type = 'text/css';
-    ctx.body = STYLE;
-  });
+    ctx.type = type;
+    ctx.body = text;
+  };
+  router.get(STYLE_PATH, file('text/css', STYLE));
+  router.get(SCRIPT_PATH, file('text/javascript', SCRIPT));
   router.get(FONT_PATH, sendFont);
-  router.get(SCRIPT_PATH, (ctx) => {
-    ctx.set('Cache-Control', 'public, max-age=3600');
-    ctx.type = 'text/javascript';
-    ctx.body = SCRIPT;
-  });
   addSignIn(router, deps);
   addReset(router, deps);
   if (audience === 'portal') {
@@ -123,7 +119,6 @@ export function createPages(deps: PageDeps, pages: Middleware = noPages): Router
   return router;
 }
 
-/** A page or file that does not exist. */
 function sendUnknown(ctx: Context, { audience }: Site): void {
   const texts = textsFor(ctx);
   const home = audience === 'console' ? texts.goOnToConsole : texts.goOn;

@@ -1,6 +1,5 @@
 import { FONT_FACE } from '../../lib/ethiopic-font.ts';
 
-/** The style sheet of the pages that need no script. */
 export const STYLE = `${FONT_FACE}
 :root{color-scheme:light dark;--ground:#eef2f0;--card:#fff;--ink:#14211b;--quiet:#4a5a52;--line:#76857d;--brand:#065f46;--on-brand:#fff;--ops:#6d28d9;--bad:#9b1c1c;--bad-soft:#fdecec;font:1rem/1.45 "Noto Sans Ethiopic",system-ui,sans-serif}
 @media (prefers-color-scheme:dark){:root{--ground:#0e1512;--card:#18221e;--ink:#edf5f1;--quiet:#b3c2bb;--line:#8a9992;--brand:#4ade9f;--on-brand:#04251a;--ops:#a78bfa;--bad:#fda4a4;--bad-soft:#401a1c}}

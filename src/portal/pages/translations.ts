@@ -129,5 +129,4 @@ const am = {
 
 const TEXTS = { en, am };
 
-/** The texts in the language of the visitor. */
 export const textsFor = (ctx: Context): Texts => TEXTS[languageOf(ctx)];

@@ -136,15 +136,16 @@ type DueRequest = InFlightLimits & {
 
 /**
  * Claims queued first attempts, fairly between subscriptions: finds the subscriptions by a loose scan of the queue's index,
- * and of each the oldest deliveries within its share. A backlog costs one index lookup per subscription.
+ * and of each the oldest deliveries within its share. A backlog costs one index lookup per subscription. `found` counts
+ * skipped deliveries too.
  */
 export async function claimDue(
   db: Queryable,
   request: DueRequest,
-): Promise<{ attempts: ClaimedAttempt[]; skipped: number; last: string }> {
+): Promise<{ attempts: ClaimedAttempt[]; found: number; last: string }> {
   const claimed = await rows<ClaimedRow>(db, CLAIM_DUE, { ...request, inFlight: JSON.stringify(request.inFlight) });
   const attempts = claimed.filter(({ active }) => active);
-  return { attempts, skipped: claimed.length - attempts.length, last: claimed.at(-1)?.subscriptionId ?? '' };
+  return { attempts, found: claimed.length, last: claimed.at(-1)?.subscriptionId ?? '' };
 }
 
 const CLAIM_ONE = claimLocked(`

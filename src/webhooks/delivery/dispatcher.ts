@@ -82,7 +82,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     const startedAtMs = performance.now();
     const reclaim = inFlight.mayReclaim() && pace.isReclaimDue();
     try {
-      const { attempts, skipped, last } = await claimDue(deps.db, {
+      const { attempts, found, last } = await claimDue(deps.db, {
         ...inFlight.limits,
         limit,
         after: cursor,
@@ -92,10 +92,9 @@ export function createDispatcher(deps: DispatcherDeps) {
         reclaim,
         held: reclaim ? inFlight.held() : [],
       });
-      const found = attempts.length + skipped;
       pace.note({ found, tookMs: performance.now() - startedAtMs });
       for (const claimed of attempts) track(deliver(claimed, startedAtMs));
-      const wasWhole = cursor === '' && skipped === 0;
+      const wasWhole = cursor === '' && attempts.length === found;
       cursor = found < limit ? '' : last;
       return !wasWhole || found === limit;
     } catch (error) {
@@ -117,9 +116,7 @@ export function createDispatcher(deps: DispatcherDeps) {
   };
 
   return {
-    /** Starts a round: new deliveries may be queued. */
     trigger: claiming.trigger,
-    /** Whether other work would delay receivers: there are many deliveries, slow claims, or many that hang. */
     isBusy: pace.isBusy,
     /** Claims no more, and waits until everything in flight is recorded. */
     stop: async (): Promise<void> => {
@@ -145,6 +142,7 @@ function createPace(inFlight: () => number) {
   let busyUntilMs = -Infinity;
   return {
     everyMs: () => everyMs,
+    /** Whether other work would delay receivers: there are many deliveries, slow claims, or many that hang. */
     isBusy: () => performance.now() < busyUntilMs,
     isReclaimDue: (): boolean => {
       if (performance.now() - reclaimedAtMs < RECLAIM_EVERY_MS) return false;

@@ -15,7 +15,6 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 /** For the merchant, in the log of an event. Contains no resolved address and nothing about our network. */
 export type Failure = { code: FailureCode; message: string };
 
-/** The phase that a request is in. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'open';
 
 const UNFINISHED: Readonly<Record<Phase, string>> = {
@@ -25,7 +24,6 @@ const UNFINISHED: Readonly<Record<Phase, string>> = {
   open: 'the request was sent, but no status line came',
 };
 
-/** What the codes of TLS errors mean. */
 export const TLS_REASONS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
@@ -40,12 +38,10 @@ export const TLS_REASONS: Readonly<Record<string, string>> = {
 const OPENSSL_REASON = /SSL routines:\w*:([\w ]+)/;
 const MESSAGE_CHARACTERS_MAX = 300;
 
-/** The failure when the timeout ends this phase. */
 export function timeoutFailure(phase: Phase, timeoutMs: number): Failure {
   return { code: 'timeout', message: `No response within ${timeoutMs / 1000} s: ${UNFINISHED[phase]}.` };
 }
 
-/** The failure for a status outside 200–299. */
 export function unexpectedStatus(status: number): Failure {
   const why = status >= 300 && status < 400 ? 'redirects are not followed' : 'only 200 to 299 confirms the receipt';
   return { code: 'http_status', message: `The endpoint returned ${status}; ${why}.` };

@@ -45,7 +45,8 @@ const DEAD_LETTERS = { DEAD_LETTER: 'IS NULL', DISMISSED: 'IS NOT NULL' } as con
 type QueryFilters = 'status' | 'merchantId' | 'environment' | 'event' | 'receiverHost';
 
 /** Filters of operators' lists; undefined and null do not narrow. */
-export type DeliveryFilter = Pick<z.output<typeof DeliveryQuery>, QueryFilters> & {
+export type DeliveryFilter = Partial<Pick<z.output<typeof DeliveryQuery>, QueryFilters>> & {
+  subscriptionId?: string | undefined;
   range: Pick<DayRange, 'from' | 'until'> | null;
   /** What the events are about. */
   resourceIds: string[] | null;
@@ -56,7 +57,7 @@ export type DeliveryFilter = Pick<z.output<typeof DeliveryQuery>, QueryFilters> 
  * merchant, status FAILED, dead letters; the others scan the days of the range.
  */
 export function deliveryConditions({ range, status, ...filter }: DeliveryFilter): Pick<Listed, 'where' | 'values'> {
-  const { merchantId, environment, event, resourceIds } = filter;
+  const { merchantId, environment, event, subscriptionId, resourceIds } = filter;
   const statuses = status?.filter((one) => !(one in DEAD_LETTERS));
   const isDeadLetter = Object.entries(DEAD_LETTERS)
     .filter(([one]) => status?.some((wanted) => wanted === one))
@@ -69,6 +70,7 @@ export function deliveryConditions({ range, status, ...filter }: DeliveryFilter)
     merchantId !== undefined && 'd.merchant_id = :merchantId',
     environment !== undefined && 'd.environment = :environment',
     event !== undefined && 'd.event = :event',
+    subscriptionId !== undefined && 'd.subscription_id = :subscriptionId',
     byStatus.length > 0 && `(${byStatus.join(' OR ')})`,
     filter.receiverHost !== undefined &&
       'd.subscription_id = ANY (ARRAY(SELECT s.id FROM webhook_subscription s WHERE s.receiver_host = :receiverHost))',

@@ -10,7 +10,6 @@ import type { Failure } from './failure.ts';
 import type { InFlight } from './in-flight.ts';
 import type { DeliveryStatus } from './states.ts';
 
-/** A delivery after an attempt. */
 export type DeliveryNow = {
   status: DeliveryStatus;
   retryCount: number;

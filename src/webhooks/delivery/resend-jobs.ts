@@ -6,10 +6,8 @@ import { found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import type { Listed } from '../../lib/paginate-newest.ts';
-import type { DayRange } from '../../lib/pagination.ts';
 import type { Environment, MerchantScope } from '../../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import type { ResendJobBody } from '../events/schema.ts';
 import { resendEligible } from './resend.ts';
 import type { OperatorResendJob } from './schema.ts';
 
@@ -27,19 +25,6 @@ type Selection = Pick<Listed, 'where' | 'values'> & { limit: number };
 
 /** `ratePerSecond`: at most so many, where the platform's rate is higher. */
 type NewResendJob = { owner: Owner; selection: Selection; ratePerSecond?: number | null | undefined };
-
-type MerchantFilter = Pick<z.output<typeof ResendJobBody>, 'status' | 'subscriptionId' | 'limit'> & { range: DayRange };
-
-/** The deliveries of a merchant that were created in the range and are in this state now. */
-export function selectOfMerchant(
-  scope: MerchantScope,
-  { range: { from, until }, limit, status, subscriptionId }: MerchantFilter,
-): Selection {
-  const where = `d.merchant_id = :merchantId AND d.environment = :environment
-    AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
-    AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)`;
-  return { where, values: { ...scope, status, subscriptionId: subscriptionId ?? null, from, until }, limit };
-}
 
 /** In SQL: the ids of the deliveries that a bulk resend includes. */
 const matchingSql = ({ where }: Selection): string => `

@@ -6,13 +6,8 @@ import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import {
-  cancelResendJob,
-  countResendJob,
-  createResendJob,
-  findResendJob,
-  selectOfMerchant,
-} from '../delivery/resend-jobs.ts';
+import { deliveryConditions } from '../delivery/queries.ts';
+import { cancelResendJob, countResendJob, createResendJob, findResendJob } from '../delivery/resend-jobs.ts';
 import { requestResend } from '../delivery/resend.ts';
 import { listEventTypes, type EventCatalogue } from './catalogue.ts';
 import { findDeliveries, findEvent, listAttempts, listEvents, readStats } from './queries.ts';
@@ -37,7 +32,7 @@ type EventDeps = {
 
 /** Events, their deliveries and attempts, resends, statistics, the catalogue of event types. */
 export function eventRoutes(deps: EventDeps): Route[] {
-  return [...eventReads(deps), ...overviews(deps), ...resends(deps), ...resendJobs(deps)];
+  return [...eventReads(deps), ...overviews(deps), ...resends(deps)];
 }
 
 /** The tenant of the key. Throws NOT_FOUND for another `merchantId`. */
@@ -46,7 +41,7 @@ function narrowedScope(caller: MerchantScope, merchantId: string | undefined): M
   return scopeOf(caller);
 }
 
-function eventReads({ db, clock, findTransactionIds }: EventDeps): Route[] {
+function eventReads({ db, findTransactionIds }: EventDeps): Route[] {
   return [
     readRoute(`GET ${PATH}/events`, {
       ...reading,
@@ -57,12 +52,11 @@ function eventReads({ db, clock, findTransactionIds }: EventDeps): Route[] {
       responses: { 200: z.array(schema.Event) },
       errors: ['NOT_FOUND'],
       paginated: true,
-      handle: async ({ caller, query }) => {
+      handle: async ({ caller, query, at }) => {
         const scope = narrowedScope(caller, query.merchantId);
         const { checkoutOrderNo } = query;
         const resourceIds = checkoutOrderNo === undefined ? null : await findTransactionIds(checkoutOrderNo, scope);
-        const range = readDayRange(query, clock());
-        const page = await listEvents(db, { ...query, ...scope, range, resourceIds });
+        const page = await listEvents(db, { ...query, ...scope, range: readDayRange(query, at), resourceIds });
         return { message: 'Events', ...page };
       },
     }),
@@ -96,7 +90,7 @@ function eventReads({ db, clock, findTransactionIds }: EventDeps): Route[] {
   ];
 }
 
-function overviews({ db, clock, catalogue }: EventDeps): Route[] {
+function overviews({ db, catalogue }: EventDeps): Route[] {
   // The same for every caller, and long: serialised once.
   const dataJson = JSON.stringify(z.array(schema.EventTypeEntry).parse(listEventTypes(catalogue)));
   return [
@@ -110,12 +104,9 @@ function overviews({ db, clock, catalogue }: EventDeps): Route[] {
       query: schema.StatsQuery,
       responses: { 200: schema.Stats },
       errors: ['NOT_FOUND'],
-      handle: async ({ caller, query }) => {
-        const scope = narrowedScope(caller, query.merchantId);
-        return {
-          message: 'Delivery statistics',
-          data: await readStats(db, { ...scope, subscriptionId: query.subscriptionId }, readDayRange(query, clock())),
-        };
+      handle: async ({ caller, query, at }) => {
+        const scope = { ...narrowedScope(caller, query.merchantId), subscriptionId: query.subscriptionId };
+        return { message: 'Delivery statistics', data: await readStats(db, scope, readDayRange(query, at)) };
       },
     }),
     readRoute(`GET ${PATH}/event-types`, {
@@ -129,6 +120,7 @@ function overviews({ db, clock, catalogue }: EventDeps): Route[] {
 }
 
 function resends(deps: EventDeps): Route[] {
+  const job = { params: schema.JobParams, responses: { 200: schema.ResendJob } };
   return [
     writeRoute(`POST ${PATH}/events/:eventId/resend`, {
       ...resending,
@@ -158,10 +150,11 @@ function resends(deps: EventDeps): Route[] {
       body: schema.ResendJobBody,
       responses: { 200: schema.ResendCount, 202: schema.CreatedResendJob },
       errors: ['INVALID_STATE'],
-      handle: async ({ caller, body: { dryRun, ...body }, tx }) => {
-        const { ratePerSecond } = body;
+      handle: async ({ caller, body: { dryRun, ...body }, tx, at }) => {
+        const { ratePerSecond, status, subscriptionId, limit } = body;
         const owner = scopeOf(caller);
-        const selection = selectOfMerchant(owner, { ...body, range: readDayRange(body, deps.clock()) });
+        const filter = { ...owner, subscriptionId, status: [status], range: readDayRange(body, at), resourceIds: null };
+        const selection = { ...deliveryConditions(filter), limit };
         if (dryRun) {
           const data = await countResendJob(tx.trx, selection);
           return { status: 200, message: 'Counted; nothing is resent', data, audit: null };
@@ -173,24 +166,18 @@ function resends(deps: EventDeps): Route[] {
         return { status: 202, message: job.matched > 0 ? 'Resend job started' : nothing, data: job, audit };
       },
     }),
-  ];
-}
-
-function resendJobs({ db }: EventDeps): Route[] {
-  const one = { params: schema.JobParams, responses: { 200: schema.ResendJob } };
-  return [
     readRoute(`GET ${PATH}/resend-jobs/:jobId`, {
       ...reading,
-      ...one,
+      ...job,
       operationId: 'getWebhookResendJob',
       summary: 'The progress of a bulk resend',
       handle: async ({ caller, params }) => {
-        return { message: 'Resend job', data: await findResendJob(db, { ...scopeOf(caller), ...params }) };
+        return { message: 'Resend job', data: await findResendJob(deps.db, { ...scopeOf(caller), ...params }) };
       },
     }),
     writeRoute(`POST ${PATH}/resend-jobs/:jobId/cancel`, {
       ...resending,
-      ...one,
+      ...job,
       operationId: 'cancelWebhookResendJob',
       audit: 'event.cancel-resend',
       summary: 'Stop a bulk resend',

@@ -31,7 +31,7 @@ type RouteDeps = SubscriptionDeps & { db: Database; catalogue: EventCatalogue };
 
 /** Subscriptions: URL, event types, secret, test events. */
 export function subscriptionRoutes(deps: RouteDeps): Route[] {
-  return [...collectionRoutes(deps), ...oneRoutes(deps), ...secretRoutes(deps), receiverRoute(deps)];
+  return [...collectionRoutes(deps), ...oneRoutes(deps), ...secretRoutes(deps)];
 }
 
 /** Subscriptions with their health. The response schema leaves out what is encrypted. */
@@ -175,22 +175,19 @@ function secretRoutes(deps: RouteDeps): Route[] {
         return { status: 202, message: 'Test event recorded', data: { eventId } };
       },
     }),
+    readRoute(`GET ${ONE}/requests`, {
+      ...reading,
+      operationId: 'listReceivedRequests',
+      summary: 'What the built-in receiver of the sandbox got',
+      description:
+        'The last 50 requests of the last 7 days, newest first; none of a subscription with a URL of your own.',
+      rateLimit: 'list',
+      params: schema.SubscriptionParams,
+      responses: { 200: z.array(schema.ReceivedRequest) },
+      handle: async ({ caller, params }) => {
+        const { id } = await findSubscription(deps.db, { ...scopeOf(caller), ...params });
+        return { message: 'Received requests', data: await listRequests(deps.db, id) };
+      },
+    }),
   ];
-}
-
-function receiverRoute({ db }: RouteDeps): Route {
-  return readRoute(`GET ${ONE}/requests`, {
-    ...reading,
-    operationId: 'listReceivedRequests',
-    summary: 'What the built-in receiver of the sandbox got',
-    description:
-      'The last 50 requests of the last 7 days, newest first; none of a subscription with a URL of your own.',
-    rateLimit: 'list',
-    params: schema.SubscriptionParams,
-    responses: { 200: z.array(schema.ReceivedRequest) },
-    handle: async ({ caller, params }) => {
-      const { id } = await findSubscription(db, { ...scopeOf(caller), ...params });
-      return { message: 'Received requests', data: await listRequests(db, id) };
-    },
-  });
 }
