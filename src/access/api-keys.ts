@@ -46,10 +46,10 @@ export type ApiKey = {
 export type KeyDeps = { trx: Trx; pepper: string; clock: Clock };
 
 type Owner = 'merchantId' | 'environment' | 'operatorId';
-type Optional = Owner | 'name' | 'scopes' | 'ipRanges' | 'expiresAt' | 'createdBy';
 
 /** A key to create, for a merchant in one environment or for an operator. */
-export type NewKey = Pick<ApiKey, 'kind'> & Partial<Pick<ApiKey, Optional>>;
+export type NewKey = Pick<ApiKey, 'kind'> &
+  Partial<Pick<ApiKey, Owner | 'name' | 'scopes' | 'ipRanges' | 'expiresAt' | 'createdBy'>>;
 
 /** A new key; `secret` is its text, of which the table stores a hash. */
 export type CreatedKey = { key: ApiKey; secret: string };
@@ -105,10 +105,7 @@ export async function listMerchantsKeys(
 }
 
 /** Revokes a key; all processes reject it within 5 s. `ended`: this call has revoked it. Throws NOT_FOUND. */
-export async function revokeKey(
-  { trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>,
-  keyId: string,
-): Promise<{ key: ApiKey; ended: boolean }> {
+export async function revokeKey({ trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>, keyId: string) {
   const sql = 'UPDATE api_key SET revoked_at = :at WHERE id = :keyId AND revoked_at IS NULL RETURNING *';
   const revoked = await first<ApiKey>(trx, sql, { keyId, at: clock() });
   return { key: revoked ?? (await findKey(trx, { id: keyId })), ended: revoked !== undefined };
@@ -170,9 +167,8 @@ const USABLE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()
 /** Whether a text is a valid key. */
 export async function isValidKey(db: Queryable, text: string, peppers: readonly string[]): Promise<boolean> {
   const hashes = peppers.map((pepper) => hashKey(pepper, text));
-  return (
-    (await rows(db, `SELECT 1 FROM api_key WHERE secret_hash = ANY (:hashes) AND ${USABLE}`, { hashes })).length > 0
-  );
+  const sql = `SELECT 1 FROM api_key WHERE secret_hash = ANY (:hashes) AND ${USABLE}`;
+  return (await rows(db, sql, { hashes })).length > 0;
 }
 
 /**

@@ -21,7 +21,11 @@ export type AuditedChange = Pick<AuditRow, 'resourceType' | 'resourceId'> &
   Partial<Pick<AuditRow, 'merchantId' | 'environment' | 'before' | 'after'>>;
 
 /** `proposedBy`: the operator who proposed what this one confirms. */
-export type AuditEntry = AuditedChange & { action: Action; reason?: string | undefined; proposedBy?: string | undefined };
+export type AuditEntry = AuditedChange & {
+  action: Action;
+  reason?: string | undefined;
+  proposedBy?: string | undefined;
+};
 
 /** Writes a row of the audit log in the transaction of the change. The table is append-only. */
 export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {

@@ -72,16 +72,13 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
      * The caller that a key identifies. Throws INVALID_API_KEY, and with the right secret API_KEY_REVOKED,
      * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the route needs.
      */
-    authenticateKey: async (
-      text: string,
-      ip: string,
-      scope: Scope | null = null,
-    ): Promise<KeyCaller | OperatorCaller> => {
+    authenticateKey: async (text: string, ip: string, scope: Scope | null = null) => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is incomplete or has a typo.');
       const now = clock();
       const row = await load(named.id, now.getTime());
-      if (!row || !matchesSecret(text, row, peppers)) throw invalidKey();
+      const isRight = row && peppers.some((one) => equalInConstantTime(hashKey(one, text), row.secretHash));
+      if (!isRight) throw invalidKey();
       const hash = validHashes.get(named.id) ?? hashKey(pepper, text);
       if (validHashes.size >= CACHE_ENTRIES_MAX && !validHashes.has(named.id)) validHashes.clear();
       validHashes.set(named.id, hash);
@@ -91,10 +88,6 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
       return callerOf(row);
     },
   };
-}
-
-function matchesSecret(text: string, { secretHash }: StoredKey, peppers: readonly string[]): boolean {
-  return peppers.some((pepper) => equalInConstantTime(hashKey(pepper, text), secretHash));
 }
 
 function invalidKey(hint = ''): AppError {
@@ -148,8 +141,9 @@ async function loadKey(db: Database, id: string): Promise<StoredKey | null> {
   return (await first<StoredKey>(db, sql, { id })) ?? null;
 }
 
-function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, scopes }: StoredKey) {
-  if (operatorId !== null) return { kind: 'operator', operatorId, keyId, role } as const;
+function callerOf(row: StoredKey): KeyCaller | OperatorCaller {
+  const { id: keyId, kind, merchantId, environment, operatorId, role, scopes } = row;
+  if (operatorId !== null) return { kind: 'operator', operatorId, keyId, role };
   if (merchantId === null || environment === null) throw new Error(`the key ${keyId} has no merchant`);
-  return { kind: 'key', merchantId, environment, keyId, scopes: kind === 'secret' ? SCOPES : scopes } as const;
+  return { kind: 'key', merchantId, environment, keyId, scopes: kind === 'secret' ? SCOPES : scopes };
 }

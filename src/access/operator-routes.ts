@@ -22,7 +22,7 @@ import {
 import { accessOf, STEP_UP_ACTIONS } from './permissions.ts';
 import { stepUpUntil } from './users/identify.ts';
 import { mailOperator } from './users/operator-invitation.ts';
-import { readSession, type Session } from './users/sessions.ts';
+import { readSession } from './users/sessions.ts';
 import { findUserByEmail } from './users/users.ts';
 
 /** `consoleUrl`: null where operators have keys only. */
@@ -43,7 +43,8 @@ function readRoutes({ db }: Deps): Route[] {
       handle: async ({ caller, at }) => {
         const { id: operatorId, name, email, role } = await findOperator(db, caller.operatorId);
         const { language = 'en', calendar = 'gregorian', clock = '24h' } = (await findUserByEmail(db, email)) ?? {};
-        const session = 'sessionId' in caller ? presentSession(await readSession(db, caller.sessionId, at), at) : null;
+        const row = 'sessionId' in caller ? await readSession(db, caller.sessionId, at) : null;
+        const session = row && { ...row, sessionId: row.id, stepUpUntil: stepUpUntil(row, at) };
         const user = { name, email, language, calendar, clock };
         const data = { operatorId, role, user, ...accessOf(role), stepUp: STEP_UP_ACTIONS, session };
         return { message: 'Operator retrieved', data };
@@ -61,11 +62,6 @@ function readRoutes({ db }: Deps): Route[] {
       present: presentAudit,
     }),
   ];
-}
-
-function presentSession(session: Session, at: Date) {
-  const { id: sessionId, idleUntil, expiresAt } = session;
-  return { sessionId, idleUntil, expiresAt, stepUpUntil: stepUpUntil(session, at) };
 }
 
 function operatorRoutes({ db, pepper, ...deps }: Deps): Route[] {

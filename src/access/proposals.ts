@@ -24,32 +24,20 @@ export type Proposal = Omit<z.input<typeof ProposalSchema>, 'proposalId' | 'expi
 
 type NewProposal = Pick<Proposal, 'operationId' | 'action' | 'request'> & {
   change: AuditedChange;
-  reason?: string | undefined;
+  reason?: string | null | undefined;
 };
 
 /** Stores a proposal. `change`: of the dry run. */
 export async function createProposal(
   { tx, operatorId: proposedBy, at }: AuditContext,
-  { operationId, action, request, change, reason }: NewProposal,
+  { operationId, action, request, change, reason = null }: NewProposal,
 ): Promise<Proposal> {
   const { resourceType, resourceId, merchantId = null, environment = null, before = null, after = null } = change;
-  return insertRow<Proposal>(tx.trx, 'proposal', {
-    id: newId('prp', at.getTime()),
-    operationId,
-    action,
-    resourceType,
-    // What is created gets its id when it is confirmed.
-    resourceId: before ? resourceId : null,
-    merchantId,
-    environment,
-    request,
-    before,
-    after,
-    reason: reason ?? null,
-    proposedBy,
-    proposedAt: at,
-    expiresAt: new Date(at.getTime() + PROPOSAL_DAYS * DAY_MS),
-  });
+  // What is created gets its id when it is confirmed.
+  const resource = { resourceType, resourceId: before ? resourceId : null, merchantId, environment };
+  const proposed = { operationId, action, request, ...resource, before, after, reason, proposedBy, proposedAt: at };
+  const expiresAt = new Date(at.getTime() + PROPOSAL_DAYS * DAY_MS);
+  return insertRow<Proposal>(tx.trx, 'proposal', { id: newId('prp', at.getTime()), ...proposed, expiresAt });
 }
 
 const STATUS = `CASE WHEN status = 'PENDING' AND expires_at <= CAST(:at AS timestamptz) THEN 'EXPIRED' ELSE status END`;

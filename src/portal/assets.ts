@@ -23,18 +23,12 @@ const ENTRIES = {
   operator: { page: /^[/][^.]*$/, home: null },
 };
 
-type Assets = {
-  serve: Middleware;
-  /** The addresses of what a page loads first, for browsers to load while a person signs in. */
-  first: readonly string[];
-};
-
 /**
  * The built pages of one entry, `merchant` or `operator`: its own hashed files, which browsers keep, and its document at
- * every address of a page. Everything is held in memory. undefined where the build has no such entry; throws where the
- * folder has no complete build.
+ * every address of a page. Everything is held in memory. `first`: the addresses of what a page loads first, for browsers to
+ * load while a person signs in. undefined where the build has no such entry; throws where the folder has no complete build.
  */
-export async function createAssets(folder: string, entry: keyof typeof ENTRIES): Promise<Assets | undefined> {
+export async function createAssets(folder: string, entry: keyof typeof ENTRIES) {
   const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8')) as Manifest;
   const source = `${entry}/index.html`;
   const chunk = manifest[source];

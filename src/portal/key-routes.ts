@@ -87,7 +87,7 @@ function changingRoutes({ pepper }: Deps): Route[] {
       errors: ['INVALID_STATE', 'KYC_REQUIRED'],
       handle: async ({ tx: { trx }, caller, params: { keyId }, body, at }) => {
         const old = await findKey(trx, { id: keyId, ...scopeOf(caller) });
-        await ensureMayHold(trx, { caller, at }, scopesOf(old));
+        await ensureMayHold(trx, { caller, at }, old.kind === 'secret' ? SCOPES : old.scopes);
         const overlapHours = body.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
         const created = await rotateKey(
           { trx, pepper, clock: () => at },
@@ -113,8 +113,6 @@ function changingRoutes({ pepper }: Deps): Route[] {
     }),
   ];
 }
-
-const scopesOf = ({ kind, scopes }: ApiKey): readonly Scope[] => (kind === 'secret' ? SCOPES : scopes);
 
 /**
  * Throws in live: INSUFFICIENT_SCOPE for a role that may not, or that lacks a scope of the key, since a key would give what

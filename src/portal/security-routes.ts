@@ -66,7 +66,8 @@ function accountRoutes(deps: SecurityDeps): Route[] {
         const { caller, at } = request;
         const { userId, sessionId } = caller;
         const { email, name } = await findUser(deps.db, userId);
-        ensureStrong(body.newPassword, [email, name]);
+        const issue = passwordIssue(body.newPassword, [email, name]);
+        if (issue) throw invalid('newPassword', ISSUES[issue]);
         const passwordHash = await hashPassword(body.newPassword);
         await withPassword(deps, { userId, at, ...body }, async (trx, user, tx) => {
           await replacePassword(trx, deps.keyRing, { user, passwordHash, at, keepSession: sessionId });
@@ -107,12 +108,6 @@ const ISSUES = {
     code: 'common_password',
   },
 } as const;
-
-/** Throws VALIDATION_ERROR for a password that is easily guessed. */
-function ensureStrong(password: string, about: readonly string[]): void {
-  const issue = passwordIssue(password, about);
-  if (issue) throw invalid('newPassword', ISSUES[issue]);
-}
 
 /** Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED after too many. */
 async function ensureCode(

@@ -74,18 +74,20 @@ export function createSessionIdentification(deps: Deps): Identify {
   };
 }
 
-type Request = { ctx: Context; route: Route; now: Date };
-
-function callerOf(session: Session, { ctx, route, now }: Request): PersonCaller | UserCaller | OperatorCaller {
+function callerOf(
+  session: Session,
+  { ctx, route, now }: { ctx: Context; route: Route; now: Date },
+): PersonCaller | UserCaller | OperatorCaller {
   const { auth, operationId } = route;
-  if (auth.by === 'person') return personCaller(session);
-  const { id: sessionId, userId, operatorId, operatorRole: role } = session;
+  const { id: sessionId, userId, audience, merchantId, operatorId, operatorRole: role } = session;
+  // The merchant of a person who is no member, or no longer, is nobody's.
+  if (auth.by === 'person')
+    return { kind: 'person', userId, sessionId, audience, merchantId: session.role && merchantId };
   if (auth.by === 'operator' && operatorId !== null && role !== null) {
     return requireRole({ kind: 'operator', operatorId, role, userId, sessionId } as const, auth.roles);
   }
-  if (auth.by === 'operator' || auth.by === 'public') {
-    throw new Error(`${operationId} is not served at the ${session.audience}`);
-  }
+  if (auth.by === 'operator' || auth.by === 'public')
+    throw new Error(`${operationId} is not served at the ${audience}`);
   ensureShownMerchant(session, ctx);
   const caller = userCaller(session, readEnvironment(ctx));
   ensurePermission(caller, permissionOf(auth));
@@ -93,14 +95,6 @@ function callerOf(session: Session, { ctx, route, now }: Request): PersonCaller 
   if (scope && caller.environment === 'live') ensureLive(session, scope, now);
   return caller;
 }
-
-const personCaller = ({ id: sessionId, userId, audience, merchantId, role }: Session): PersonCaller => ({
-  kind: 'person',
-  userId,
-  sessionId,
-  audience,
-  merchantId: role === null ? null : merchantId,
-});
 
 const permissionOf = (auth: Extract<Route['auth'], { scope: unknown } | { by: 'member' }>): AnyPermission =>
   auth.by !== 'key-or-client-token' && auth.permission !== undefined ? auth.permission : auth.scope;

@@ -157,13 +157,9 @@ export async function findUsableSessions(db: Queryable, ids: readonly string[], 
 }
 
 /** Ends a session of a user. Idempotent; returns whether there is one. */
-export async function endSession(
-  trx: Trx,
-  { id, userId }: Pick<SessionRow, 'id' | 'userId'>,
-  at: Date,
-): Promise<boolean> {
+export async function endSession(trx: Trx, of: Pick<SessionRow, 'id' | 'userId'>, at: Date): Promise<boolean> {
   const sql = `UPDATE user_session SET ended_at = coalesce(ended_at, :at) WHERE id = :id AND user_id = :userId RETURNING 1`;
-  return (await rows(trx, sql, { id, userId, at })).length > 0;
+  return (await rows(trx, sql, { ...of, at })).length > 0;
 }
 
 /** Ends the sessions that the person of an operator has at the console. */
@@ -194,12 +190,12 @@ export async function recordStepUp(trx: Trx, sessionId: string, at: Date): Promi
 /** Makes another of the user's merchants the active one. Throws NOT_FOUND. */
 export async function switchMerchant(
   trx: Trx,
-  { sessionId, userId, merchantId }: { sessionId: string; userId: string; merchantId: string },
+  to: Record<'sessionId' | 'userId' | 'merchantId', string>,
 ): Promise<void> {
   const sql = `UPDATE user_session s SET merchant_id = m.merchant_id FROM membership m
                WHERE s.id = :sessionId AND s.audience = 'portal' AND m.user_id = :userId AND m.merchant_id = :merchantId AND m.removed_at IS NULL
                RETURNING 1`;
-  if ((await rows(trx, sql, { sessionId, userId, merchantId })).length === 0) throw notFound('merchant');
+  if ((await rows(trx, sql, to)).length === 0) throw notFound('merchant');
 }
 
 /** Deletes the sessions that ended more than 30 days ago; returns how many. For a periodic job. */

@@ -41,11 +41,8 @@ export async function createUser(
   trx: Trx,
   { password, ...user }: Pick<User, 'email' | 'name'> & { id?: string; password: string },
 ): Promise<User> {
-  return insertRow<User>(trx, 'user_account', {
-    id: newId('usr'),
-    ...user,
-    passwordHash: await hashPassword(password),
-  });
+  const passwordHash = await hashPassword(password);
+  return insertRow<User>(trx, 'user_account', { id: newId('usr'), ...user, passwordHash });
 }
 
 /** Changes what the person may change. */
@@ -61,16 +58,13 @@ export async function changeUser(
 /** Adds a user to a merchant, or changes the role of a member. `invitedBy`: usr_… or opr_…. */
 export async function setMembership(
   trx: Trx,
-  {
-    invitedBy = null,
-    ...membership
-  }: { userId: string; merchantId: string; role: MemberRole; invitedBy?: string | null },
+  membership: { userId: string; merchantId: string; role: MemberRole; invitedBy?: string | null },
 ): Promise<void> {
   const sql = `
     INSERT INTO membership (user_id, merchant_id, role, invited_by) VALUES (:userId, :merchantId, :role, :invitedBy)
     ON CONFLICT (user_id, merchant_id) DO UPDATE
     SET role = :role, invited_by = coalesce(:invitedBy, membership.invited_by), removed_at = NULL, updated_at = now()`;
-  await rows(trx, sql, { ...membership, invitedBy });
+  await rows(trx, sql, { invitedBy: null, ...membership });
 }
 
 /** A merchant of a user, with the user's role there. */

@@ -8,7 +8,7 @@ import { switchMerchant } from '../../access/users/sessions.ts';
 import { createToken, findToken, useToken, type UserToken } from '../../access/users/tokens.ts';
 import { createUser, findUserByEmail, setMembership } from '../../access/users/users.ts';
 import { readOwnForm } from '../../http/forms.ts';
-import { languageOf, type Language } from '../../http/language.ts';
+import { languageOf } from '../../http/language.ts';
 import type { RequestState } from '../../http/pipeline.ts';
 import { html, type Html } from '../../lib/html.ts';
 import { onboardMerchant, readMerchant } from '../../merchants/operations.ts';
@@ -36,7 +36,14 @@ export function addSignUp(router: Router, deps: PageDeps): void {
       return sendSignUp(ctx, { email, name, businessName, isIncomplete: true });
     }
     await deps.limits.countSignIn(ctx, `sign-up ${email.toLowerCase()}`);
-    await startSignUp(deps, languageOf(ctx), { email, details: { name, businessName } });
+    await deps.runInTransaction(async ({ trx }) => {
+      const wanted = { purpose: 'sign-up', email, details: { name, businessName } } as const;
+      const { token } = await createToken(trx, wanted, deps.clock());
+      const link = `${deps.site.url}${CONFIRM_PATH}?${new URLSearchParams({ token }).toString()}`;
+      const isKnown = (await findUserByEmail(trx, email)) !== undefined;
+      const text = signUpMail(languageOf(ctx), isKnown ? null : link, `${deps.site.url}${SIGN_IN_PATH}`);
+      await enqueueMail(trx, deps.keyRing, { recipient: email, ...text });
+    });
     sendNotice(ctx, 'linkSent');
   });
 
@@ -62,20 +69,6 @@ function sendSignUp(ctx: Context, { email, name, businessName, isIncomplete = fa
     </form>
     <p class="quiet"><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`;
   sendPage(ctx, { status: isIncomplete ? 400 : 200, title: texts.signUp, body });
-}
-
-async function startSignUp(
-  { runInTransaction, keyRing, site, clock }: PageDeps,
-  language: Language,
-  { email, details }: { email: string; details: NonNullable<UserToken['details']> },
-): Promise<void> {
-  await runInTransaction(async ({ trx }) => {
-    const { token } = await createToken(trx, { purpose: 'sign-up', email, details }, clock());
-    const link = `${site.url}${CONFIRM_PATH}?${new URLSearchParams({ token }).toString()}`;
-    const isKnown = (await findUserByEmail(trx, email)) !== undefined;
-    const text = signUpMail(language, isKnown ? null : link, `${site.url}${SIGN_IN_PATH}`);
-    await enqueueMail(trx, keyRing, { recipient: email, ...text });
-  });
 }
 
 /** Who makes a change by a page, for the audit log. */

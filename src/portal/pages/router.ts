@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
-import { sessionOf, type Site } from '../../access/users/identify.ts';
+import { sessionOf } from '../../access/users/identify.ts';
 import { rememberLanguage } from '../../http/language.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { FONT_PATH, sendFont } from '../../lib/ethiopic-font.ts';
@@ -114,13 +114,11 @@ export function createPages(deps: PageDeps, pages: Middleware = noPages): Router
     const { audience } = deps.site;
     Object.assign(ctx.state, { audience });
     ctx.set(audience === 'console' ? CONSOLE_HEADERS : PAGE_HEADERS);
-    await pages(ctx, async () => sendUnknown(ctx, deps.site));
+    await pages(ctx, async () => {
+      const texts = textsFor(ctx);
+      const home = audience === 'console' ? texts.goOnToConsole : texts.goOn;
+      sendPage(ctx, { status: 404, title: texts.notFound, body: html`<p><a href="/">${home}</a></p>` });
+    });
   });
   return router;
-}
-
-function sendUnknown(ctx: Context, { audience }: Site): void {
-  const texts = textsFor(ctx);
-  const home = audience === 'console' ? texts.goOnToConsole : texts.goOn;
-  sendPage(ctx, { status: 404, title: texts.notFound, body: html`<p><a href="/">${home}</a></p>` });
 }

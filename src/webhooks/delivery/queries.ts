@@ -42,10 +42,10 @@ export async function readOperatorDeliveries(db: Queryable, deliveryIds: string[
 /** The listed states that depend on it, by its dismissal. */
 const DEAD_LETTERS = { DEAD_LETTER: 'IS NULL', DISMISSED: 'IS NOT NULL' } as const;
 
-type QueryFilters = 'status' | 'merchantId' | 'environment' | 'event' | 'receiverHost';
-
 /** Filters of operators' lists; undefined and null do not narrow. */
-export type DeliveryFilter = Partial<Pick<z.output<typeof DeliveryQuery>, QueryFilters>> & {
+export type DeliveryFilter = Partial<
+  Pick<z.output<typeof DeliveryQuery>, 'status' | 'merchantId' | 'environment' | 'event' | 'receiverHost'>
+> & {
   subscriptionId?: string | undefined;
   range: Pick<DayRange, 'from' | 'until'> | null;
   /** What the events are about. */

@@ -181,13 +181,16 @@ export async function readStats(db: Queryable, scope: StatsScope, range: DayRang
   const failures = await rows<{ code: string; count: number }>(db, failuresSql(condition), bindings);
   const totals = await first<Totals>(db, totalsSql(condition), bindings);
   const { events, open, oldestAt, firstAttemptSuccessRate, ...latencyMs } = totals as Totals;
+  const days = Array.from({ length: daysInRange(range.startDate, range.endDate) }, (_, n) =>
+    addisDay(new Date(range.from.getTime() + n * DAY_MS)),
+  );
   const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by);
   return {
     range,
     totals: { events, ...(of('all')[0] ?? NONE), firstAttemptSuccessRate, latencyMs },
     byEvent: of('event'),
     bySubscription: of('subscription'),
-    byDay: daysOf(range).map((date) => of('day').find((day) => day.date === date) ?? { date, ...NONE }),
+    byDay: days.map((date) => of('day').find((day) => day.date === date) ?? { date, ...NONE }),
     failures,
     deadLetters: { open, oldestAt },
   };
@@ -247,9 +250,3 @@ const totalsSql = (condition: string): string => `
     WHERE l.merchant_id = :merchantId AND l.environment = :environment AND l.closed_at IS NULL
       ${condition && `AND EXISTS (SELECT FROM webhook_delivery d WHERE d.id = l.delivery_id ${condition})`}
   ) dead_letters`;
-
-/** The days of a range, as the caller writes them. */
-function daysOf({ startDate, endDate, from }: DayRange): string[] {
-  const days = Array.from({ length: daysInRange(startDate, endDate) }, (_, n) => new Date(from.getTime() + n * DAY_MS));
-  return days.map(addisDay);
-}
