@@ -1,21 +1,3 @@
--- An invitation to create a key, redeemed once by the holder of the token: an operator for a first key of their own, or a
--- merchant. A key is created by its own holder only.
-CREATE TABLE invitation (
-  id           text PRIMARY KEY,                   -- inv_…
-  operator_id  text REFERENCES operator,           -- whose first key; null: a merchant's key
-  merchant_id  text REFERENCES merchant,
-  key          jsonb NOT NULL,                     -- of a merchant: environment, kind, scopes …, or the key it rotates
-  token_hash   bytea NOT NULL UNIQUE,              -- HMAC-SHA256 of the token under the server's pepper
-  created_by   text NOT NULL,                      -- opr_…
-  expires_at   timestamptz NOT NULL,
-  used_at      timestamptz,
-  revoked_at   timestamptz,                        -- by a later invitation of the same operator
-  created_at   timestamptz NOT NULL DEFAULT now(),
-  CHECK (num_nonnulls(operator_id, merchant_id) = 1),
-  CHECK (num_nonnulls(used_at, revoked_at) < 2)
-);
-CREATE INDEX invitation_operator ON invitation (operator_id) WHERE operator_id IS NOT NULL;
-
 -- A change that one operator proposes and another confirms. A pending one that has expired is not confirmed any more.
 CREATE TABLE proposal (
   id             text PRIMARY KEY,                 -- prp_…

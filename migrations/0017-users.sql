@@ -45,22 +45,25 @@ CREATE INDEX passkey_user ON passkey (user_id, created_at) WHERE removed_at IS N
 
 -- Tokens that are used once: in links of mails, as challenges of passkeys, and between the two steps of a sign-in.
 CREATE TABLE user_token (
-  id           text PRIMARY KEY,                   -- utk_…
+  id           text PRIMARY KEY,                   -- utk_…; inv_… of a key
   purpose      text NOT NULL CHECK (purpose IN ('second-factor', 'console-second-factor', 'invitation', 'operator-invitation', 'reset', 'sign-up',
-                                   'passkey', 'new-passkey')),
+                                   'passkey', 'new-passkey', 'key')),
   token_hash   bytea NOT NULL UNIQUE,              -- SHA-256 of 256 random bits
   user_id      text REFERENCES user_account,       -- null: of an address that may have no user, or of a passkey that has yet to name its user
   email        text CHECK (length(email) BETWEEN 3 AND 254),
-  merchant_id  text REFERENCES merchant,           -- of an invitation
+  merchant_id  text REFERENCES merchant,           -- of an invitation of a person, or to create a key
   role         text CHECK (role IN ('owner', 'admin', 'finance', 'developer', 'support', 'viewer')),
   details      jsonb,                              -- of a sign-up: the names of the person and of the business
+  operator_id  text REFERENCES operator,           -- of an operator's invitation to a first key
+  key          jsonb,                              -- of a merchant's key: environment, kind, scopes …, or the key it rotates
   created_by   text,                               -- usr_… or opr_…
   expires_at   timestamptz NOT NULL,
   used_at      timestamptz,
   revoked_at   timestamptz,
   created_at   timestamptz NOT NULL,
-  CHECK (num_nonnulls(user_id, email) = 1 OR (purpose = 'passkey' AND email IS NULL)),
-  CHECK ((purpose = 'invitation') = (merchant_id IS NOT NULL) AND (merchant_id IS NULL) = (role IS NULL))
+  CHECK (num_nonnulls(user_id, email) = 1 OR (purpose IN ('passkey', 'key') AND email IS NULL)),
+  CHECK ((purpose = 'invitation') = (role IS NOT NULL) AND (purpose = 'key') = (num_nonnulls(operator_id, key) = 1)),
+  CHECK (num_nonnulls(role, key) = num_nonnulls(merchant_id))
 );
 CREATE INDEX user_token_merchant ON user_token (merchant_id, created_at DESC) WHERE merchant_id IS NOT NULL;
 CREATE INDEX user_token_operator ON user_token (lower(email)) WHERE purpose = 'operator-invitation';

@@ -12,7 +12,6 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   http: ['idempotency_key', 'sign_in_count'],
   access: [
     'api_key',
-    'invitation',
     'membership',
     'merchant_audit',
     'operator',

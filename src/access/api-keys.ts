@@ -51,6 +51,11 @@ type Owner = 'merchantId' | 'environment' | 'operatorId';
 export type NewKey = Pick<ApiKey, 'kind'> &
   Partial<Pick<ApiKey, Owner | 'name' | 'scopes' | 'ipRanges' | 'expiresAt' | 'createdBy'>>;
 
+/** A merchant's key to create, which expires `days` after its creation, or never; or one to rotate. */
+export type InvitedKey =
+  | (Pick<ApiKey, 'environment' | 'kind' | 'name' | 'scopes' | 'ipRanges'> & { days?: number | undefined })
+  | { rotates: string; overlapHours?: number | undefined };
+
 /** A new key; `secret` is its text, of which the table stores a hash. */
 export type CreatedKey = { key: ApiKey; secret: string };
 

@@ -14,7 +14,7 @@ import {
   rotateKey,
 } from './api-keys.ts';
 import type { AuditContext } from './audit.ts';
-import { acceptInvitation, type Peppers } from './invitations.ts';
+import { acceptInvitation } from './invitations.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
 import { findOperator } from './operators.ts';
@@ -128,8 +128,8 @@ export async function revokeKeyOf(
   return { message: 'Key revoked', data: presentKey(key), audit };
 }
 
-/** How invited operators and merchants get their key. `peppers`: the current one first. */
-export function invitationRoute(peppers: Peppers): Route {
+/** How invited operators and merchants get their key. */
+export function invitationRoute(pepper: string): Route {
   return writeRoute('POST /api/invitations/accept', {
     operationId: 'acceptInvitation',
     tag: 'Invitations',
@@ -140,7 +140,7 @@ export function invitationRoute(peppers: Peppers): Route {
     responses: { 201: schema.AcceptedInvitation },
     errors: ['AUTHENTICATION_REQUIRED', 'INVALID_STATE'],
     handle: async ({ tx, requestId, at, body }) => {
-      const { key, secret } = await acceptInvitation(tx, peppers, { ...body, requestId, at });
+      const { key, secret } = await acceptInvitation(tx, pepper, { ...body, requestId, at });
       const data = { ...presentKey(key), secret };
       return { status: 201, message: 'Key created. Store it now: it is not returned again', data };
     },

@@ -64,7 +64,7 @@ function readRoutes({ db }: Deps): Route[] {
   ];
 }
 
-function operatorRoutes({ db, pepper, ...deps }: Deps): Route[] {
+function operatorRoutes({ db, ...deps }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/operators', {
       operationId: 'opsListOperators',
@@ -85,7 +85,7 @@ function operatorRoutes({ db, pepper, ...deps }: Deps): Route[] {
       errors: ['DUPLICATE_REFERENCE'],
       run: async (context, { body }) => {
         const operator = await createOperator(context.tx.trx, body);
-        const invitation = await inviteOperator(context, pepper, operator.id);
+        const invitation = await inviteOperator(context, operator.id);
         await mailOperator(context.tx.trx, deps, { ...operator, at: context.at });
         const audit = { resourceType: 'operator', resourceId: operator.id, after: body } as const;
         const data = { ...presentOperator(operator), invitation };
@@ -123,7 +123,7 @@ function operatorRoutes({ db, pepper, ...deps }: Deps): Route[] {
   ];
 }
 
-function invitationRoutes({ db, pepper, ...deps }: Deps): Route[] {
+function invitationRoutes({ db, ...deps }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/invitations', {
       operationId: 'opsListInvitations',
@@ -154,7 +154,7 @@ function invitationRoutes({ db, pepper, ...deps }: Deps): Route[] {
       errors: ['INVALID_STATE'],
       run: async (context, { params: { operatorId } }) => {
         const { email } = await findOperator(context.tx.trx, operatorId);
-        const invitation = await inviteOperator(context, pepper, operatorId);
+        const invitation = await inviteOperator(context, operatorId);
         await mailOperator(context.tx.trx, deps, { email, at: context.at });
         const { invitationId, expiresAt } = invitation;
         const audit = { resourceType: 'operator', resourceId: operatorId, after: { invitationId, expiresAt } } as const;

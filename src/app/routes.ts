@@ -166,7 +166,7 @@ export type ApiRoutes = ReturnType<typeof routesOf>;
 export function routesOf(config: Config, parts: RouteParts) {
   const { db } = parts;
   const streams = createStreams(parts);
-  const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
+  const { keyRing, API_KEY_PEPPER: pepper } = config;
   const { PORTAL_URL: portalUrl = '', CONSOLE_URL: consoleUrl = null } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
   const checks = createChecks(sync);
@@ -175,7 +175,6 @@ export function routesOf(config: Config, parts: RouteParts) {
     ...checks,
     closeUnpaid: createCloseUnpaid({ ...sync, ...checks }),
     pepper,
-    peppers,
     keyRing,
     liveProviders: config.liveProviders,
     consoleUrl,
@@ -195,7 +194,7 @@ export function routesOf(config: Config, parts: RouteParts) {
   const ofOperators = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   const proposals = proposalRoutes({ ...deps, routes: ofOperators });
   return {
-    routes: [...ofMerchants, invitationRoute(peppers), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
+    routes: [...ofMerchants, invitationRoute(pepper), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
     /** Those that only the portal serves. */
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
     /** Of a person's own account: the portal and the console serve them. */

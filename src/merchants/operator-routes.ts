@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { listKeys, listMerchantsKeys, presentKey } from '../access/api-keys.ts';
+import { listKeys, listMerchantsKeys, presentKey, type InvitedKey } from '../access/api-keys.ts';
 import type { AuditContext } from '../access/audit.ts';
-import { inviteMerchant, type InvitedKey } from '../access/invitations.ts';
+import { inviteMerchant } from '../access/invitations.ts';
 import { revokeKeyOf } from '../access/key-routes.ts';
 import { operatorListRoute, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
@@ -16,11 +16,11 @@ import { readReviewPolicy, setReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
 import { settingRoutes } from './setting-routes.ts';
 
-type Deps = { db: Database; pepper: string };
+type Deps = { db: Database };
 
 /** The merchants, their keys, and when their withdrawals are reviewed. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {
-  return [...merchantRoutes(deps), ...keyRoutes(deps), ...invitationRoutes(deps), ...policyRoutes(deps)];
+  return [...merchantRoutes(deps), ...keyRoutes(deps), ...invitationRoutes(), ...policyRoutes(deps)];
 }
 
 function merchantRoutes({ db }: Deps): Route[] {
@@ -106,10 +106,10 @@ function keyRoutes({ db }: Deps): Route[] {
   ];
 }
 
-function invitationRoutes({ pepper }: Deps): Route[] {
+function invitationRoutes(): Route[] {
   type Invited = { merchantId: string; key: InvitedKey; environment?: Environment };
   const invite = async (context: AuditContext, { merchantId, key, environment }: Invited): Promise<OperatorResult> => {
-    const data = await inviteMerchant(context, pepper, { merchantId, key });
+    const data = await inviteMerchant(context, { merchantId, key });
     const { invitationId: resourceId, expiresAt } = data;
     const about = { merchantId, ...(environment && { environment }), after: { ...key, expiresAt } };
     const audit = { resourceType: 'invitation' as const, resourceId, ...about };

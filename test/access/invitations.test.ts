@@ -98,12 +98,12 @@ test.each([
   [{ name: 'a\u001b[31m' }, /name/],
   [{ ipRanges: ['here'] }, /ipRanges must be addresses in CIDR notation/],
 ])('an invitation to an unusable key is rejected at once: %j', async (body, message) => {
-  const before = await count('invitation');
+  const before = await count('userToken');
   const path = `/api/ops/merchants/${merchantId}/key-invitations`;
   const answer = await backOffice.send('POST', path, { body: { environment: 'sandbox', ...body } });
   expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   expect(answer.body.message).toMatch(message);
-  expect(await count('invitation')).toBe(before);
+  expect(await count('userToken')).toBe(before);
 });
 
 describe('a token', () => {
@@ -127,7 +127,7 @@ describe('a token', () => {
     await expectRejected('invite_of-nobody');
     await expectRejected(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`);
     await expectRejected(invitationId);
-    await rows(backOffice.database.db, `UPDATE invitation SET expires_at = now() WHERE id = :invitationId`, {
+    await rows(backOffice.database.db, `UPDATE user_token SET expires_at = now() WHERE id = :invitationId`, {
       invitationId,
     });
     await expectRejected(token);
@@ -172,7 +172,7 @@ describe('a token', () => {
     const stored = (await backOffice.server.send('POST', path, request)).body.data.token;
     expect((await backOffice.server.send('POST', path, request)).body.data.token).toBe(stored);
     const secrets = [token, stored, (await accept(token)).body.data.secret];
-    for (const table of ['invitation', 'operator_audit', 'api_key', 'idempotency_key', 'proposal']) {
+    for (const table of ['user_token', 'operator_audit', 'api_key', 'idempotency_key', 'proposal']) {
       const found = await rows<{ row: string }>(backOffice.database.db, `SELECT t::text AS row FROM ${table} t`);
       const bytes = secrets.map((secret) => Buffer.from(secret).toString('hex'));
       for (const secret of [...secrets, ...bytes]) {
@@ -186,7 +186,7 @@ describe('a token', () => {
     const lines: string[] = [];
     const log = createLogger('debug', 'test', { destination: { write: (line) => void lines.push(line) } });
     const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock: backOffice.clock, log });
-    const routes = [invitationRoute([PEPPER])];
+    const routes = [invitationRoute(PEPPER)];
     const limits = createLimits({ ...NO_LIMITS, failedAuthPerMinute: 3 });
     const server = await startTestServer(testServerDeps(db, { routes, limits, log, ...keys }));
     try {
@@ -262,9 +262,9 @@ describe('the list of invitations', () => {
   });
 });
 
-test('after a rotation of the pepper an invitation under the previous one still works', async () => {
+test('after a rotation of the pepper an invitation still works', async () => {
   const { token } = await inviteMerchant();
-  const routes = [invitationRoute(['another pepper of sixteen', PEPPER])];
+  const routes = [invitationRoute('another pepper of sixteen')];
   const server = await startTestServer(testServerDeps(backOffice.database.db, { routes }));
   try {
     const answer = await server.send('POST', '/api/invitations/accept', { key: null, body: { token } });

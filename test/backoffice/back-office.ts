@@ -105,7 +105,7 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
   const routes = table.routes.filter(
     ({ auth, fileTypes }) => auth.by === 'operator' && !fileTypes?.includes('text/event-stream'),
   );
-  const accept = invitationRoute([PEPPER]);
+  const accept = invitationRoute(PEPPER);
   const { authenticateKey } = keys;
   const server = await startTestServer(testServerDeps(db, { routes: [...routes, accept], authenticateKey }));
   const send: BackOffice['send'] = (method, path, call = {}) =>

@@ -111,10 +111,10 @@ test.each([
   [['--scopes', 'nothing'], 'scopes.0 must be one of'],
   [['--colour', 'red'], "unknown option '--colour'"],
 ])('keys invite %j exits 2 with the reason and invites nobody', async (args, reason) => {
-  const before = await counted('invitation');
+  const before = await counted('userToken');
   const { exitCode, notes } = await run('keys', 'invite', merchantId, ...args);
   expect([exitCode, notes]).toEqual([2, expect.stringContaining(reason)]);
-  expect(await counted('invitation')).toBe(before);
+  expect(await counted('userToken')).toBe(before);
 });
 
 test('keys invite with scopes, addresses and days invites to a restricted key that expires', async () => {
@@ -166,7 +166,7 @@ test('a live key is rotated and revoked only with --environment live, a key of a
 
 test('an operator without the role admin exits 3, and nothing is created or audited', async () => {
   const created = await create();
-  const before = [await counted('merchant'), await counted('invitation'), await counted('operatorAudit')];
+  const before = [await counted('merchant'), await counted('userToken'), await counted('operatorAudit')];
   for (const words of [
     ['merchants', 'create', '--name', 'Another'],
     ['keys', 'invite', merchantId],
@@ -179,7 +179,7 @@ test('an operator without the role admin exits 3, and nothing is created or audi
       expect.stringContaining('needs an operator with the role admin'),
     ]);
   }
-  expect([await counted('merchant'), await counted('invitation'), await counted('operatorAudit')]).toEqual(before);
+  expect([await counted('merchant'), await counted('userToken'), await counted('operatorAudit')]).toEqual(before);
   expect(await stored(created.keyId)).toMatchObject({ revokedAt: null, rotatedTo: null });
 });
 

@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
 import { first, insertRow, rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { deleteInBatches } from '../../lib/delete-in-batches.ts';
 import { newId } from '../../lib/ids.ts';
+import type { InvitedKey } from '../api-keys.ts';
 
 const TOKEN_BYTES = 32;
 const LIFETIMES_MS = {
@@ -17,6 +18,7 @@ const LIFETIMES_MS = {
   'sign-up': DAY_MS,
   passkey: HOUR_MS / 6,
   'new-passkey': HOUR_MS / 6,
+  key: 3 * DAY_MS,
 };
 
 type Purpose = keyof typeof LIFETIMES_MS;
@@ -30,6 +32,9 @@ export type UserToken = {
   merchantId: string | null;
   role: MemberRole | null;
   details: { name: string; businessName: string } | null;
+  /** Of an invitation to create a key: whose it is, or what a merchant's is. */
+  operatorId: string | null;
+  key: InvitedKey | null;
   createdBy: string | null;
   expiresAt: Date;
   usedAt: Date | null;
@@ -38,13 +43,14 @@ export type UserToken = {
 };
 
 type NewToken = Pick<UserToken, 'purpose'> &
-  Partial<Pick<UserToken, 'userId' | 'email' | 'merchantId' | 'role' | 'details' | 'createdBy'>>;
+  Partial<Omit<UserToken, 'id' | 'purpose' | 'expiresAt' | 'usedAt' | 'revokedAt' | 'createdAt'>>;
 
 /** Creates a token that can be used once, for as long as its purpose allows. The table stores a hash of it. */
 export async function createToken(trx: Trx, token: NewToken, at: Date): Promise<{ row: UserToken; token: string }> {
-  const text = randomBytes(TOKEN_BYTES).toString('base64url');
+  const isOfKey = token.purpose === 'key';
+  const text = (isOfKey ? 'invite_' : '') + randomBytes(TOKEN_BYTES).toString('base64url');
   const row = await insertRow<UserToken>(trx, 'user_token', {
-    id: newId('utk', at.getTime()),
+    id: newId(isOfKey ? 'inv' : 'utk', at.getTime()),
     ...token,
     tokenHash: sha256(text),
     expiresAt: new Date(at.getTime() + LIFETIMES_MS[token.purpose]),
