@@ -31,7 +31,7 @@ const ONE = { params: schema.ProposalParams, responses: { 200: schema.Proposal }
 
 /** Proposals, and the decisions about them. */
 export function proposalRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...checkRoutes(deps), withdrawRoute()];
+  return [...queryRoutes(deps), ...decisionRoutes(deps)];
 }
 
 function queryRoutes({ db }: Deps): Route[] {
@@ -62,7 +62,7 @@ function queryRoutes({ db }: Deps): Route[] {
   ];
 }
 
-function checkRoutes({ routes }: Deps): Route[] {
+function decisionRoutes({ routes }: Deps): Route[] {
   const proposable = new Map(
     routes.flatMap((route) => ('confirm' in route ? [[route.operationId, route as ProposableRoute]] : [])),
   );
@@ -112,27 +112,24 @@ function checkRoutes({ routes }: Deps): Route[] {
         return { message: 'Proposal rejected', data: presentProposal(closed), audit: auditOfProposal(closed) };
       },
     }),
+    operatorRoute(`POST ${PATH}/:proposalId/withdraw`, {
+      ...ONE,
+      operationId: 'opsWithdrawProposal',
+      cli: 'proposals withdraw',
+      summary: 'Withdraw a proposal of your own',
+      action: 'proposal.withdraw',
+      body: schema.OptionalReason,
+      errors: ['INVALID_STATE'],
+      run: async (context, { params, body }) => {
+        const proposal = await lockPending(context, params.proposalId);
+        const { proposedBy } = proposal;
+        if (proposedBy !== context.operatorId) {
+          const message = `${proposedBy} proposed this: only they can withdraw it. You can reject it.`;
+          throw invalidState(message);
+        }
+        const closed = await closeProposal(context, proposal, { status: 'WITHDRAWN', ...body });
+        return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: auditOfProposal(closed) };
+      },
+    }),
   ];
-}
-
-function withdrawRoute(): Route {
-  return operatorRoute(`POST ${PATH}/:proposalId/withdraw`, {
-    ...ONE,
-    operationId: 'opsWithdrawProposal',
-    cli: 'proposals withdraw',
-    summary: 'Withdraw a proposal of your own',
-    action: 'proposal.withdraw',
-    body: schema.OptionalReason,
-    errors: ['INVALID_STATE'],
-    run: async (context, { params, body }) => {
-      const proposal = await lockPending(context, params.proposalId);
-      const { proposedBy } = proposal;
-      if (proposedBy !== context.operatorId) {
-        const message = `${proposedBy} proposed this: only they can withdraw it. You can reject it.`;
-        throw invalidState(message);
-      }
-      const closed = await closeProposal(context, proposal, { status: 'WITHDRAWN', ...body });
-      return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: auditOfProposal(closed) };
-    },
-  });
 }

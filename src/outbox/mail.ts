@@ -11,39 +11,21 @@ import type { UnitOfWork } from './record.ts';
 
 export type Mail = { recipient: string; subject: string; text: string };
 
-/** Of the first one, if more were collected in the mail: `count` in all, whose sum `amount` is. */
-type WithdrawalFacts = { withdrawalId: string; requestId: string; amount: string; channel: string; count?: number };
-
+/** `count`: of all that were collected in the mail, whose sum `amount` is; the rest is of the first one. */
+type WithdrawalFacts = Record<'withdrawalId' | 'requestId' | 'amount' | 'channel', string> & { count?: number };
+type RefundFacts = Record<'refundId' | 'transactionId' | 'reference' | 'amount' | 'until', string> & { count?: number };
+type BankFacts = Record<'amount' | 'bankCode' | 'accountEnd' | 'expectedUntil', string>;
 type ReportFacts = {
   of: 'payments' | 'refunds' | 'withdrawals' | 'settlements' | 'balance';
   startDate: string;
   endDate: string;
 };
 
+/** Amounts in birr, as they are written; of a bank account the last four digits; days as YYYY-MM-DD. */
 type NoticeFacts =
-  | {
-      kind: 'settlement.sent';
-      settlementId: string;
-      requestId: string;
-      /** Birr, as it is written. */
-      amount: string;
-      bankCode: string;
-      /** The last four digits. */
-      accountEnd: string;
-      /** YYYY-MM-DD */
-      expectedUntil: string;
-    }
+  | ({ kind: 'settlement.sent'; settlementId: string; requestId: string } & BankFacts)
   | ({ kind: 'withdrawal.awaiting'; until: string } & WithdrawalFacts)
-  | {
-      kind: 'refund.awaiting';
-      refundId: string;
-      transactionId: string;
-      reference: string;
-      amount: string;
-      until: string;
-      /** As of withdrawals. */
-      count?: number;
-    }
+  | ({ kind: 'refund.awaiting' } & RefundFacts)
   | ({ kind: 'withdrawal.unconfirmed' } & WithdrawalFacts)
   | ({ kind: 'report.ready'; isScheduled: boolean; rows: number } & ReportFacts)
   | ({ kind: 'report.failed' } & ReportFacts)

@@ -1,3 +1,8 @@
+import type { z } from 'zod';
+
+import { liveRequirementIssues } from '../access/authenticate.ts';
+import { stepUpUntil } from '../access/users/identify.ts';
+import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
 import { readSession, switchMerchant } from '../access/users/sessions.ts';
 import { listMemberships } from '../access/users/users.ts';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
@@ -42,11 +47,36 @@ export function portalRoutes({ db, baseUrl, showsMail }: Deps): Route[] {
   ];
 }
 
-type MeDeps = { db: Queryable; baseUrl: string };
-
 /** The person of a session. Throws AUTHENTICATION_REQUIRED. */
-export async function readMe({ db, baseUrl }: MeDeps, sessionId: string, at: Date) {
+export async function readMe(
+  { db, baseUrl }: { db: Queryable; baseUrl: string },
+  sessionId: string,
+  at: Date,
+): Promise<z.input<typeof schema.Me>> {
   const session = await readSession(db, sessionId, at);
-  const person = schema.presentMe(session, await listMemberships(db, session.userId), at);
-  return { ...person, apiUrl: baseUrl.replace(/\/{1,9}$/, '') };
+  const { userId, email, name, language, calendar, clock, role, kycStatus } = session;
+  const issues = liveRequirementIssues(session).map(({ issue }) => issue);
+  const permissions: string[] = role ? permissionsOf(role) : [];
+  const denied = ALL_PERMISSIONS.filter((permission) => !permissions.includes(permission));
+  return {
+    user: { userId, email, name, language, calendar, clock },
+    merchant: role && {
+      merchantId: session.merchantId ?? '',
+      name: session.merchantName ?? '',
+      status: session.merchantStatus ?? 'ACTIVE',
+      kycStatus,
+      liveEnabled: issues.length === 0,
+      liveReason: issues.length === 0 ? null : `Live works once ${issues.join(', and ')}.`,
+    },
+    memberships: await listMemberships(db, userId),
+    role,
+    permissions,
+    denied: denied.map((permission) => ({ permission, roles: rolesWith(permission) })),
+    apiUrl: baseUrl.replace(/\/{1,9}$/, ''),
+    twoFactor: {
+      enabled: session.totpEnabledAt !== null,
+      requiredForLive: role !== null && TWO_FACTOR_ROLES.includes(role),
+      stepUpUntil: stepUpUntil(session, at),
+    },
+  };
 }

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 
-import { liveRequirementIssues } from '../access/authenticate.ts';
 import { MerchantKey, Reason } from '../access/operator-schema.ts';
-import { stepUpUntil } from '../access/users/identify.ts';
-import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
-import type { Session } from '../access/users/sessions.ts';
-import { CALENDARS, CLOCKS, type Membership } from '../access/users/users.ts';
+import { CALENDARS, CLOCKS } from '../access/users/users.ts';
 import { LANGUAGES } from '../http/language.ts';
 import { MEMBER_ROLES, MERCHANT_ACTIONS } from '../http/people.ts';
 import { birrAmount, plainText, emailText, instant, mustBe, patternText } from '../lib/fields.ts';
@@ -69,36 +65,6 @@ export const Me = z
   .meta({ id: 'Me' });
 
 export const Switch = z.strictObject({ merchantId: id });
-
-/** The person of a session, but for the API's address. */
-export function presentMe(session: Session, memberships: Membership[], at: Date): Omit<z.input<typeof Me>, 'apiUrl'> {
-  const { userId, email, name, language, calendar, clock, role } = session;
-  const issues = liveRequirementIssues(session).map(({ issue }) => issue);
-  const permissions: string[] = role ? permissionsOf(role) : [];
-  return {
-    user: { userId, email, name, language, calendar, clock },
-    merchant: role && {
-      merchantId: session.merchantId ?? '',
-      name: session.merchantName ?? '',
-      status: session.merchantStatus ?? 'ACTIVE',
-      kycStatus: session.kycStatus,
-      liveEnabled: issues.length === 0,
-      liveReason: issues.length === 0 ? null : `Live works once ${issues.join(', and ')}.`,
-    },
-    memberships,
-    role,
-    permissions,
-    denied: ALL_PERMISSIONS.filter((permission) => !permissions.includes(permission)).map((permission) => ({
-      permission,
-      roles: rolesWith(permission),
-    })),
-    twoFactor: {
-      enabled: session.totpEnabledAt !== null,
-      requiredForLive: role !== null && TWO_FACTOR_ROLES.includes(role),
-      stepUpUntil: stepUpUntil(session, at),
-    },
-  };
-}
 
 const password = z.string().min(1).max(256);
 

@@ -42,16 +42,7 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Letters that digits and signs stand for. */
-const LEET: Readonly<Record<string, string>> = {
-  '0': 'o',
-  '1': 'i',
-  '3': 'e',
-  '4': 'a',
-  '5': 's',
-  '7': 't',
-  '@': 'a',
-  $: 's',
-};
+const LEET: Readonly<Record<string, string>> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't', '@': 'a', $: 's' };
 
 /** Why a new password cannot be taken; null: it can. `about`: what others know of the person, such as the address. */
 export function passwordIssue(password: string, about: readonly string[]): 'short' | 'long' | 'common' | null {

@@ -67,12 +67,9 @@ export async function setMembership(
   await rows(trx, sql, { invitedBy: null, ...membership });
 }
 
-/** A merchant of a user, with the user's role there. */
-export type Membership = { merchantId: string; name: string; role: MemberRole };
-
 /** The merchants of a user by name. */
-export async function listMemberships(db: Queryable, userId: string): Promise<Membership[]> {
+export async function listMemberships(db: Queryable, userId: string) {
   const sql = `SELECT m.merchant_id, merchant.name, m.role FROM membership m JOIN merchant ON merchant.id = m.merchant_id
                WHERE m.user_id = :userId AND m.removed_at IS NULL ORDER BY merchant.name, m.merchant_id`;
-  return rows<Membership>(db, sql, { userId });
+  return rows<{ merchantId: string; name: string; role: MemberRole }>(db, sql, { userId });
 }

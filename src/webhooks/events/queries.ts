@@ -4,7 +4,7 @@ import { addisDay, DAY_MS, daysInRange } from '../../lib/dates.ts';
 import { first, rows, type Queryable } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import { instant } from '../../lib/fields.ts';
-import { paginateNewest } from '../../lib/paginate-newest.ts';
+import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
 import { pageOffset, readPage, toPage, type DayRange, type Page } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import { DELIVERY_STATUSES, WORST_FIRST, type EventStatus } from '../delivery/states.ts';
@@ -81,17 +81,16 @@ const columnsOf = (
 
 /** A page of a merchant's events, newest first, with their deliveries. Three statements. */
 export async function listEvents(db: Queryable, filter: EventFilter) {
-  const conditions = [
-    ...deliveryConditions(filter),
-    ...(filter.event === undefined ? [] : ['e.event = :event']),
-    ...(filter.resourceId === undefined ? [] : ['e.resource_id = :resourceId']),
-    ...(filter.resourceIds === null ? [] : ['e.resource_id = ANY (:resourceIds)']),
-  ];
   const listed = {
     columns: columnsOf(filter.include),
     table: 'webhook_event e',
     time: 'e.created_at',
-    where: conditions.join(' AND '),
+    where: allOf([
+      ...deliveryConditions(filter),
+      filter.event !== undefined && 'e.event = :event',
+      filter.resourceId !== undefined && 'e.resource_id = :resourceId',
+      filter.resourceIds && 'e.resource_id = ANY (:resourceIds)',
+    ]),
     values: { ...filter, ...filter.range },
   };
   const { rows: events, pagination } = await paginateNewest<BareEvent>(db, listed, readPage(filter));
