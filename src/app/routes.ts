@@ -43,13 +43,12 @@ import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
 import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
-import { refundDecisionRoutes } from '../portal/refund-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
+import { secondPersonRoutes } from '../portal/second-person-routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
 import { createStreams, operatorStreamRoutes, streamRoutes } from '../portal/streams.ts';
 import { ownerInvitationRoutes, teamRoutes } from '../portal/team-routes.ts';
 import { viewRoutes } from '../portal/view-routes.ts';
-import { secondPersonRoutes } from '../portal/withdrawal-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -141,7 +140,6 @@ const PEOPLE_ROUTES = [
   teamRoutes,
   keyRoutes,
   secondPersonRoutes,
-  refundDecisionRoutes,
   merchantAuditRoutes,
   streamRoutes,
   viewRoutes,

@@ -18,9 +18,11 @@ export async function mailOperator(
 ): Promise<void> {
   if (consoleUrl === null) return;
   await endMailedLinks(trx, { email }, at);
-  const text = (await findUserByEmail(trx, email))
-    ? signInText(consoleUrl)
-    : invitationText(`${consoleUrl}${await newInvitation(trx, email, at)}`);
+  const newLink = async (): Promise<string> => {
+    const { token } = await createToken(trx, { purpose: 'operator-invitation', email }, at);
+    return `${consoleUrl}${OPERATOR_INVITATION_PATH}?${new URLSearchParams({ token }).toString()}`;
+  };
+  const text = (await findUserByEmail(trx, email)) ? signInText(consoleUrl) : invitationText(await newLink());
   const subject = "Meskot operators' console · የMeskot ኦፕሬተሮች ኮንሶል";
   await enqueueMail(trx, keyRing, { recipient: email, subject, text });
 }
@@ -30,11 +32,6 @@ export async function endMailedLinks(trx: Trx, { email }: { email: string }, at:
   const sql = `UPDATE user_token SET revoked_at = :at WHERE purpose = 'operator-invitation' AND lower(email) = lower(:email)
                AND used_at IS NULL AND revoked_at IS NULL`;
   await rows(trx, sql, { email, at });
-}
-
-async function newInvitation(trx: Trx, email: string, at: Date): Promise<string> {
-  const { token } = await createToken(trx, { purpose: 'operator-invitation', email }, at);
-  return `${OPERATOR_INVITATION_PATH}?${new URLSearchParams({ token }).toString()}`;
 }
 
 const invitationText = (link: string): string => `You are an operator of Meskot. Set your password within 3 days:

@@ -117,7 +117,16 @@ export async function readSession(db: Queryable, id: string, at: Date): Promise<
   return session;
 }
 
-/** The console's sessions are those of active operators with two factors. */
+/** In SQL: sessions s that have not ended. The console's are those of active operators with two factors. */
+const USABLE = `
+  user_session s
+  JOIN user_account u ON u.id = s.user_id
+  LEFT JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
+  LEFT JOIN merchant ON merchant.id = m.merchant_id
+  LEFT JOIN operator o ON s.audience = 'console' AND lower(o.email) = lower(u.email) AND o.active
+  WHERE (s.audience = 'portal' OR (o.id IS NOT NULL AND u.totp_enabled_at IS NOT NULL))
+    AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
+
 async function findSession(
   db: Queryable,
   of: { tokenHash: Buffer | null; id: string | null; audience: Audience | null },
@@ -128,30 +137,16 @@ async function findSession(
            merchant.name AS merchant_name, o.id AS operator_id, o.role AS operator_role,
            merchant.status AS merchant_status, coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
            effective_kyc_tier(merchant.id) > 0 AS is_verified, has_sandbox_payment(merchant.id) AS has_sandbox_payment
-    FROM user_session s
-    JOIN user_account u ON u.id = s.user_id
-    LEFT JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
-    LEFT JOIN merchant ON merchant.id = m.merchant_id
-    LEFT JOIN operator o ON s.audience = 'console' AND lower(o.email) = lower(u.email) AND o.active
-    WHERE (s.token_hash = :tokenHash OR s.id = :id) AND s.audience = coalesce(:audience, s.audience)
-      AND (s.audience = 'portal' OR (o.id IS NOT NULL AND u.totp_enabled_at IS NOT NULL))
-      AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
+    FROM ${USABLE} AND (s.token_hash = :tokenHash OR s.id = :id) AND s.audience = coalesce(:audience, s.audience)`;
   return (await first<Session>(db, sql, { ...of, at })) ?? null;
 }
 
-/**
- * Of these sessions, those that have not ended: of the portal of members of an active merchant, of the console of active
- * operators. Their use is not recorded.
- */
+/** Those of these sessions that have not ended; `merchantId` of an active merchant. Their use is not recorded. */
 export async function findUsableSessions(db: Queryable, ids: readonly string[], at: Date) {
   const sql = `
-    SELECT s.id, merchant.id AS merchant_id, s.live_until, m.role, o.role AS operator_role FROM user_session s
-    JOIN user_account u ON u.id = s.user_id
-    LEFT JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
-    LEFT JOIN merchant ON merchant.id = m.merchant_id AND merchant.status = 'ACTIVE'
-    LEFT JOIN operator o ON s.audience = 'console' AND lower(o.email) = lower(u.email) AND o.active
-      AND u.totp_enabled_at IS NOT NULL
-    WHERE s.id = ANY(:ids) AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
+    SELECT s.id, CASE WHEN merchant.status = 'ACTIVE' THEN merchant.id END AS merchant_id, s.live_until, m.role,
+           o.role AS operator_role
+    FROM ${USABLE} AND s.id = ANY(:ids)`;
   type Usable = Pick<Session, 'id' | 'merchantId' | 'liveUntil' | 'role' | 'operatorRole'>;
   return rows<Usable>(db, sql, { ids, at });
 }

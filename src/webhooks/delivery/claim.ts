@@ -2,9 +2,12 @@ import { first, rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
 import { isInFlight, isQueued, type InFlightLimits } from './in-flight.ts';
 
-/** In SQL: the status of a delivery whose subscription is inactive or deleted; a resend returns to the final status before it. */
-export const statusWhenSkipped = (delivery: string): string =>
-  `CASE WHEN ${delivery}.status_before_resend IN ('FAILED', 'DELIVERED') THEN ${delivery}.status_before_resend ELSE 'SKIPPED' END`;
+/** In SQL: skips deliveries d of an inactive or deleted subscription; a resend returns to the final status before it. */
+export const SKIP = `
+  UPDATE webhook_delivery d
+  SET status = CASE WHEN d.status_before_resend IN ('FAILED', 'DELIVERED') THEN d.status_before_resend ELSE 'SKIPPED' END,
+      status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
+      next_attempt_at = NULL`;
 
 /** A retry may be this early, because clocks of machines differ. */
 const EARLY_MS = 500;
@@ -69,10 +72,7 @@ const claimLocked = (locked: string): string => `
     FROM locked WHERE in_flight_attempt_id IS NOT NULL
     ON CONFLICT (delivery_id, sequence) DO NOTHING
   ), skipped AS (
-    UPDATE webhook_delivery d
-    SET status = ${statusWhenSkipped('d')}, status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL,
-        in_flight_since = NULL, next_attempt_at = NULL
-    WHERE d.id = ANY (ARRAY(SELECT id FROM locked WHERE NOT active))
+    ${SKIP} WHERE d.id = ANY (ARRAY(SELECT id FROM locked WHERE NOT active))
   ), claimed AS (
     UPDATE webhook_delivery d
     SET in_flight_attempt_id = ${attemptId('d')}, in_flight_since = clock_timestamp(), attempts = d.attempts + 1

@@ -7,7 +7,7 @@ import type { SealedTable } from '../../lib/reencrypt.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { newSecret } from '../delivery/attempt.ts';
-import { statusWhenSkipped } from '../delivery/claim.ts';
+import { SKIP } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
 import type { EgressGuard } from '../egress/egress.ts';
 import type { EventCatalogue, EventTypeName } from '../events/catalogue.ts';
@@ -140,14 +140,8 @@ export async function deleteSubscription(
 }
 
 /** Skips the waiting deliveries of an inactive subscription; a waiting resend returns to the status before it. */
-async function skipWaiting(tx: UnitOfWork, { id }: SubscriptionRow): Promise<void> {
-  const sql = `
-    UPDATE webhook_delivery
-    SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, resend_reason = NULL, next_attempt_at = NULL,
-        in_flight_attempt_id = NULL, in_flight_since = NULL
-    WHERE id = ANY (${waiting(isQueued('d'))}
-                 || ${waiting(isScheduled('d'))})`;
-  await rows(tx.trx, sql, { id });
+async function skipWaiting({ trx }: UnitOfWork, { id }: SubscriptionRow): Promise<void> {
+  await rows(trx, `${SKIP} WHERE d.id = ANY (${waiting(isQueued('d'))} || ${waiting(isScheduled('d'))})`, { id });
 }
 
 /**

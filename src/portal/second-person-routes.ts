@@ -5,16 +5,18 @@ import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
-import { listAwaiting as listAwaitingRefunds } from '../payments/refunds/queries.ts';
+import { confirmRefund, declineRefund } from '../payments/refunds/confirm.ts';
+import { listAwaiting as listAwaitingRefunds, type RefundRow } from '../payments/refunds/queries.ts';
+import { presentRefund, Refund, RefundParams } from '../payments/refunds/schema.ts';
 import { confirmWithdrawal, declineWithdrawal } from '../withdrawals/confirm.ts';
 import { presentWithdrawal } from '../withdrawals/present.ts';
 import { listAwaiting, type WithdrawalRow } from '../withdrawals/queries.ts';
 import { Withdrawal, WithdrawalParams } from '../withdrawals/schema.ts';
 import * as schema from './schema.ts';
 
-/** The withdrawals that need a second person of the merchant, and from which amount on they do. */
+/** The withdrawals and refunds that need a second person of the merchant, and from which amount on they do. */
 export function secondPersonRoutes({ db }: { db: Database }): Route[] {
-  return [...policyRoutes(db), ownRequestsRoute(db), ...decisionRoutes()];
+  return [...policyRoutes(db), ownRequestsRoute(db), ...withdrawalRoutes(), ...refundRoutes()];
 }
 
 /** Of withdrawals, and of refunds, that wait; the newest. */
@@ -82,7 +84,7 @@ function policyRoutes(db: Database): Route[] {
   ];
 }
 
-function decisionRoutes(): Route[] {
+function withdrawalRoutes(): Route[] {
   const declared = {
     tag: 'Portal',
     auth: { by: 'member', permission: 'withdrawals:write' },
@@ -123,4 +125,45 @@ function decisionRoutes(): Route[] {
 const auditOf = ({ id: resourceId, requestId, amountSantim, requestedBy }: WithdrawalRow, more: object = {}) => ({
   resourceId,
   after: { requestId, amount: toBirr(amountSantim), requestedBy, ...more },
+});
+
+function refundRoutes(): Route[] {
+  const declared = {
+    tag: 'Portal',
+    auth: { by: 'member', permission: 'refunds:write' },
+    params: RefundParams,
+    responses: { 200: Refund },
+    errors: ['INVALID_STATE'],
+  } as const;
+  return [
+    writeRoute('POST /api/portal/refunds/:refundId/confirm', {
+      ...declared,
+      stepUp: 'live',
+      operationId: 'confirmRefund',
+      audit: 'refund.confirm',
+      summary: 'Confirm a refund that another person, or a key that another person created, has requested',
+      handle: async ({ tx, caller, params, at }) => {
+        const notices: string[] = [];
+        const row = await confirmRefund(tx, scopeOf(caller), { ...params, userId: caller.userId, at, notices });
+        const message = ['Refund confirmed', ...notices].join('. ');
+        return { message, data: presentRefund(row), audit: auditOfRefund(row) };
+      },
+    }),
+    writeRoute('POST /api/portal/refunds/:refundId/decline', {
+      ...declared,
+      operationId: 'declineRefund',
+      audit: 'refund.decline',
+      summary: 'Decline a refund that waits for a second person: it fails, and its money is available again',
+      body: schema.Decline,
+      handle: async ({ tx, caller, params, body, at }) => {
+        const row = await declineRefund(tx, scopeOf(caller), { ...params, ...body, at });
+        return { message: 'Refund declined', data: presentRefund(row), audit: auditOfRefund(row, body) };
+      },
+    }),
+  ];
+}
+
+const auditOfRefund = ({ id: resourceId, reference, amountSantim, requestedBy }: RefundRow, more: object = {}) => ({
+  resourceId,
+  after: { reference, amount: toBirr(amountSantim), requestedBy, ...more },
 });
