@@ -4,7 +4,6 @@ import { insertSql, rows, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import { readDayRange, type Page } from '../lib/pagination.ts';
-import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { AuditEntry as AuditEntrySchema, AuditQuery } from './operator-schema.ts';
 import type { Action } from './permissions.ts';

@@ -73,8 +73,7 @@ function decisionRoutes({ routes }: Deps): Route[] {
     if (!route) throw new Error(`${proposal.operationId} confirms no proposals`);
     requireRole(caller, PERMISSIONS[route.permission].roles);
     if (proposal.proposedBy !== caller.operatorId) return { proposal, route };
-    const another = `another operator has to ${verb} it`;
-    throw invalidState(`You proposed this: ${another}. You can withdraw it.`);
+    throw invalidState(`You proposed this: another operator has to ${verb} it. You can withdraw it.`);
   };
   return [
     writeRoute(`POST ${PATH}/:proposalId/confirm`, {
@@ -122,10 +121,8 @@ function decisionRoutes({ routes }: Deps): Route[] {
       errors: ['INVALID_STATE'],
       run: async (context, { params, body }) => {
         const proposal = await lockPending(context, params.proposalId);
-        const { proposedBy } = proposal;
-        if (proposedBy !== context.operatorId) {
-          const message = `${proposedBy} proposed this: only they can withdraw it. You can reject it.`;
-          throw invalidState(message);
+        if (proposal.proposedBy !== context.operatorId) {
+          throw invalidState(`${proposal.proposedBy} proposed this: only they can withdraw it. You can reject it.`);
         }
         const closed = await closeProposal(context, proposal, { status: 'WITHDRAWN', ...body });
         return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: auditOfProposal(closed) };
