@@ -40,12 +40,10 @@ export async function inviteOperator(context: AuditContext, operatorId: string):
 }
 
 /** Invites a merchant to create a key, or to rotate one. Throws NOT_FOUND, INVALID_STATE. */
-export async function inviteMerchant(
-  context: AuditContext,
-  { merchantId, key }: { merchantId: string; key: InvitedKey },
-): Promise<Invitation> {
+export async function inviteMerchant(context: AuditContext, invited: { merchantId: string; key: InvitedKey }) {
+  const { merchantId, key } = invited;
   if ('rotates' in key) ensureRotatable(await findKey(context.tx.trx, { id: key.rotates, merchantId }), context.at);
-  return invite(context, { merchantId, key });
+  return invite(context, invited);
 }
 
 async function invite(

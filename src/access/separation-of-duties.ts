@@ -46,11 +46,7 @@ async function samePeople(db: Queryable, deciderId: string, preparedBy: readonly
 }
 
 /** Of these requesters (key_… or usr_…), those that count as this user of the merchant, who confirms none of their requests in live. */
-export async function findOwnRequesters(
-  db: Queryable,
-  userId: string,
-  requestedBy: readonly string[],
-): Promise<string[]> {
+export async function findOwnRequesters(db: Queryable, userId: string, requestedBy: readonly string[]) {
   return (await samePeople(db, userId, requestedBy)).map(({ preparedBy }) => preparedBy);
 }
 

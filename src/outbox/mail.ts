@@ -132,12 +132,9 @@ type WriterDeps = { db: Database; keyRing: KeyRing; write: WriteNotice };
 type SenderDeps = WriterDeps & { send: SendMail; log: Logger };
 
 /** Subject and text of a mail; the text is empty once it was sent. */
-function wordsOf(
-  { keyRing, write }: WriterDeps,
-  { id, subject, body, notice, language }: MailRow,
-): Pick<Mail, 'subject' | 'text'> {
-  if (notice !== null) return write(notice, language);
-  return { subject, text: body ? decrypt(keyRing, scopeOf(id), body) : '' };
+function wordsOf({ keyRing, write }: WriterDeps, mail: MailRow): Pick<Mail, 'subject' | 'text'> {
+  if (mail.notice !== null) return write(mail.notice, mail.language);
+  return { subject: mail.subject, text: mail.body ? decrypt(keyRing, scopeOf(mail.id), mail.body) : '' };
 }
 
 /** Sends the mails that are due, one after the other. A mail is given up after ten tries. For a periodic job. */

@@ -3,16 +3,10 @@ import type { MemberRole } from '../http/people.ts';
 
 type Text = { subject: string; text: string };
 
+type Invitation = { merchantName: string; inviterName: string; role: MemberRole; link: string };
+
 /** The mail of an invitation, in the language of the inviter. */
-export function invitationMail(
-  language: Language,
-  {
-    merchantName,
-    inviterName,
-    role,
-    link,
-  }: { merchantName: string; inviterName: string; role: MemberRole; link: string },
-): Text {
+export function invitationMail(language: Language, { merchantName, inviterName, role, link }: Invitation): Text {
   if (language === 'am') {
     return {
       subject: `የ${merchantName} ግብዣ በMeskot`,

@@ -91,11 +91,7 @@ function accountRoutes(deps: SecurityDeps): Route[] {
 }
 
 /** In the audit log of the active merchant, by a route that opens its own transaction. */
-async function recordOwnChange(
-  tx: UnitOfWork,
-  request: Parameters<typeof auditRow>[0],
-  action: MerchantAction,
-): Promise<void> {
+async function recordOwnChange(tx: UnitOfWork, request: Parameters<typeof auditRow>[0], action: MerchantAction) {
   const row = auditRow(request, action);
   if (row) await recordMerchantAudit(tx, row);
 }

@@ -168,11 +168,7 @@ export function addInvitation(router: Router, deps: PageDeps): void {
 
 type Invitation = { found: UserToken; token: string; wrong?: string; name?: string };
 
-async function sendInvitation(
-  deps: PageDeps,
-  ctx: Context,
-  { found, token, wrong, name = '' }: Invitation,
-): Promise<void> {
+async function sendInvitation(deps: PageDeps, ctx: Context, { found, token, wrong, name = '' }: Invitation) {
   const texts = textsFor(ctx);
   const merchant = await readMerchant(deps.db, found.merchantId ?? '');
   const existing = await findUserByEmail(deps.db, found.email ?? '');

@@ -139,12 +139,9 @@ type DueRequest = InFlightLimits & {
  * and of each the oldest deliveries within its share. A backlog costs one index lookup per subscription. `found` counts
  * skipped deliveries too.
  */
-export async function claimDue(
-  db: Queryable,
-  request: DueRequest,
-): Promise<{ attempts: ClaimedAttempt[]; found: number; last: string }> {
+export async function claimDue(db: Queryable, request: DueRequest) {
   const claimed = await rows<ClaimedRow>(db, CLAIM_DUE, { ...request, inFlight: JSON.stringify(request.inFlight) });
-  const attempts = claimed.filter(({ active }) => active);
+  const attempts: ClaimedAttempt[] = claimed.filter(({ active }) => active);
   return { attempts, found: claimed.length, last: claimed.at(-1)?.subscriptionId ?? '' };
 }
 

@@ -142,10 +142,7 @@ export async function readDelivery(db: Queryable, id: string): Promise<DeliveryN
  * A final one stays unchanged; a forced resend of a delivered one returns to DELIVERED.
  * @returns its status afterwards; SKIPPED when it does not exist.
  */
-export async function abandonDelivery(
-  db: Queryable,
-  request: { deliveryId: string; at: Date },
-): Promise<DeliveryStatus> {
+export async function abandonDelivery(db: Queryable, request: { deliveryId: string; at: Date }) {
   const sql = `
     WITH updated AS (
       UPDATE webhook_delivery

@@ -106,17 +106,14 @@ function nothingToResend(rejected: Rejected[]): AppError {
  * Gives up a delivery that is still being tried: it is FAILED, with a dead letter, and its workflow is signalled. Throws
  * NOT_FOUND, and INVALID_STATE for a final one.
  */
-export async function cancelDelivery(
-  tx: UnitOfWork,
-  { deliveryId, at }: { deliveryId: string; at: Date },
-): Promise<void> {
-  const [delivery] = await lockDeliveries(tx.trx, { scope: null, deliveryIds: [deliveryId] });
+export async function cancelDelivery(tx: UnitOfWork, request: { deliveryId: string; at: Date }): Promise<void> {
+  const [delivery] = await lockDeliveries(tx.trx, { scope: null, deliveryIds: [request.deliveryId] });
   const waiting = found(delivery, 'delivery');
   const { status } = waiting;
   if (status !== 'PENDING' && status !== 'RETRYING') {
     throw invalidState(`The delivery is ${status}: only a PENDING or RETRYING one can be given up.`);
   }
-  await abandonDelivery(tx.trx, { deliveryId, at });
+  await abandonDelivery(tx.trx, request);
   await tx.enqueue([signalDelivery(waiting, 'normal')]);
 }
 
@@ -124,17 +121,13 @@ export async function cancelDelivery(
  * Ends operators' work on a dead letter without a resend: the delivery stays FAILED and can be resent. Throws NOT_FOUND, and
  * INVALID_STATE without a dead letter, or with one that was dismissed before.
  */
-export async function dismissDeadLetter(
-  { trx }: UnitOfWork,
-  { deliveryId, at }: { deliveryId: string; at: Date },
-): Promise<void> {
-  const [delivery] = await lockDeliveries(trx, { scope: null, deliveryIds: [deliveryId] });
+export async function dismissDeadLetter({ trx }: UnitOfWork, request: { deliveryId: string; at: Date }): Promise<void> {
+  const [delivery] = await lockDeliveries(trx, { scope: null, deliveryIds: [request.deliveryId] });
   const { status } = found(delivery, 'delivery');
   if (status !== 'FAILED')
     throw invalidState(`The delivery is ${status}: only a FAILED one has a dead letter to dismiss.`);
   const sql = `
     UPDATE webhook_dead_letter SET dismissed_at = :at
     WHERE delivery_id = :deliveryId AND closed_at IS NULL AND dismissed_at IS NULL RETURNING id`;
-  const dismissed = await first(trx, sql, { deliveryId, at });
-  if (!dismissed) throw invalidState('The dead letter of this delivery was dismissed before.');
+  if (!(await first(trx, sql, request))) throw invalidState('The dead letter of this delivery was dismissed before.');
 }

@@ -28,16 +28,12 @@ export async function findDeliveries(db: Queryable, deliveryIds: string[]): Prom
 }
 
 /** Every delivery of the events about one resource (a transaction), oldest event first. */
-export async function findResourceDeliveries(
-  db: Queryable,
-  scope: MerchantScope,
-  resourceId: string,
-): Promise<ResourceDelivery[]> {
+export async function findResourceDeliveries(db: Queryable, scope: MerchantScope, resourceId: string) {
   const sql = `
     ${DELIVERIES} JOIN webhook_event e ON e.id = d.event_id
     WHERE e.merchant_id = :merchantId AND e.environment = :environment AND e.resource_id = :resourceId
     ORDER BY e.created_at, d.id`;
-  return rows(db, sql, { ...scope, resourceId });
+  return rows<ResourceDelivery>(db, sql, { ...scope, resourceId });
 }
 
 type AttemptRow = z.input<typeof Attempt> & { id: string; position: string };

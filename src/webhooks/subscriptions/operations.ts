@@ -53,9 +53,8 @@ export async function createSubscription(
   // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
   await rows(tx.trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', input);
   const existing = await listSubscriptions(tx.trx, input);
-  const { length: count } = existing;
-  if (count >= SUBSCRIPTIONS_MAX) {
-    throw invalidState(`There are ${count} subscriptions, which is the maximum: delete one first.`);
+  if (existing.length >= SUBSCRIPTIONS_MAX) {
+    throw invalidState(`There are ${existing.length} subscriptions, which is the maximum: delete one first.`);
   }
   const receiver = existing.find((one) => one.sandboxReceiver !== null);
   if (sandboxReceiver && receiver) {
@@ -126,11 +125,7 @@ const waiting = (state: string): string => `ARRAY(
  * Deletes a subscription. Its waiting deliveries become SKIPPED, and a waiting resend returns to the status before it. An
  * attempt in flight still completes.
  */
-export async function deleteSubscription(
-  deps: SubscriptionDeps,
-  tx: UnitOfWork,
-  target: Target,
-): Promise<SubscriptionRow> {
+export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target) {
   const row = await findSubscription(tx.trx, target);
   const deleted = { deletedAt: deps.clock(), active: false };
   await SubscriptionRow.query(tx.trx.knex()).findById(row.id).patch(deleted);
