@@ -30,38 +30,45 @@ type Deps = { db: Database; pepper: string; keyRing: KeyRing; consoleUrl: string
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {
-  return [...readRoutes(deps), ...operatorRoutes(deps), ...invitationRoutes(deps), ...operatorKeyRoutes(deps)];
+  return [
+    meRoute(deps),
+    ...operatorRoutes(deps),
+    ...invitationRoutes(deps),
+    ...operatorKeyRoutes(deps),
+    auditRoute(deps),
+  ];
 }
 
-function readRoutes({ db }: Deps): Route[] {
-  return [
-    operatorReadRoute('GET /api/ops/me', {
-      operationId: 'opsGetMe',
-      cli: 'operators whoami',
-      summary: 'Who you are, what your role may do, and your session of the console',
-      responses: { 200: schema.OperatorMe },
-      handle: async ({ caller, at }) => {
-        const { id: operatorId, name, email, role } = await findOperator(db, caller.operatorId);
-        const { language = 'en', calendar = 'gregorian', clock = '24h' } = (await findUserByEmail(db, email)) ?? {};
-        const row = 'sessionId' in caller ? await readSession(db, caller.sessionId, at) : null;
-        const session = row && { ...row, sessionId: row.id, stepUpUntil: stepUpUntil(row, at) };
-        const user = { name, email, language, calendar, clock };
-        const data = { operatorId, role, user, ...accessOf(role), stepUp: STEP_UP_ACTIONS, session };
-        return { message: 'Operator retrieved', data };
-      },
-    }),
-    operatorListRoute('GET /api/ops/audit', {
-      operationId: 'opsListAudit',
-      cli: { name: 'audit list', columns: 'at operatorName action resourceId reason', bothEnvironments: true },
-      summary: 'List every change that operators made, newest first',
-      description: 'The days default to the last 30, at most 93 apart.',
-      query: schema.AuditQuery,
-      item: schema.AuditEntry,
-      name: 'Audit log',
-      list: (query, page, at) => listAudit(db, query, { page, at }),
-      present: presentAudit,
-    }),
-  ];
+function meRoute({ db }: Deps): Route {
+  return operatorReadRoute('GET /api/ops/me', {
+    operationId: 'opsGetMe',
+    cli: 'operators whoami',
+    summary: 'Who you are, what your role may do, and your session of the console',
+    responses: { 200: schema.OperatorMe },
+    handle: async ({ caller, at }) => {
+      const { id: operatorId, name, email, role } = await findOperator(db, caller.operatorId);
+      const { language = 'en', calendar = 'gregorian', clock = '24h' } = (await findUserByEmail(db, email)) ?? {};
+      const row = 'sessionId' in caller ? await readSession(db, caller.sessionId, at) : null;
+      const session = row && { ...row, sessionId: row.id, stepUpUntil: stepUpUntil(row, at) };
+      const user = { name, email, language, calendar, clock };
+      const data = { operatorId, role, user, ...accessOf(role), stepUp: STEP_UP_ACTIONS, session };
+      return { message: 'Operator retrieved', data };
+    },
+  });
+}
+
+function auditRoute({ db }: Deps): Route {
+  return operatorListRoute('GET /api/ops/audit', {
+    operationId: 'opsListAudit',
+    cli: { name: 'audit list', columns: 'at operatorName action resourceId reason', bothEnvironments: true },
+    summary: 'List every change that operators made, newest first',
+    description: 'The days default to the last 30, at most 93 apart.',
+    query: schema.AuditQuery,
+    item: schema.AuditEntry,
+    name: 'Audit log',
+    list: (query, page, at) => listAudit(db, query, { page, at }),
+    present: presentAudit,
+  });
 }
 
 function operatorRoutes({ db, ...deps }: Deps): Route[] {
