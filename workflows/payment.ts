@@ -3,13 +3,12 @@ import {
   defineSignal,
   proxyActivities,
   setCurrentDetails,
-  setHandler,
   workflowInfo,
   type WorkflowInfo,
 } from '@temporalio/workflow';
 
 import type { PaymentActivities, PaymentInput } from '../activities/payments.ts';
-import { publishEnd, waitFor } from './visibility.ts';
+import { publishEnd, rereadOn } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 60_000;
@@ -36,19 +35,7 @@ type Progress = { pollMs: number; isOver: boolean };
  * @param continued the progress of the previous run, whose history had grown long.
  */
 export async function payment(input: PaymentInput, continued?: Progress): Promise<string> {
-  let isUpdated = false;
-  setHandler(
-    attemptUpdated,
-    () => {
-      isUpdated = true;
-    },
-    { description: 'The attempt was updated by a callback or another query: it is read again' },
-  );
-  const wait = async (ms: number, summary: string): Promise<void> => {
-    await waitFor(() => isUpdated, ms, summary);
-    isUpdated = false;
-  };
-
+  const wait = rereadOn([attemptUpdated, 'The attempt was updated by a callback or another query: it is read again']);
   setCurrentDetails('querying the provider');
   let { pollMs, isOver }: Progress = continued ?? { pollMs: 2 * FIRST_POLL_MS, isOver: false };
   for (;;) {

@@ -1,7 +1,7 @@
-import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 
 import type { RefundActivities, RefundInput } from '../activities/refunds.ts';
-import { publishEnd, publishStatus, waitFor } from './visibility.ts';
+import { publishEnd, publishStatus, rereadOn } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
@@ -22,15 +22,8 @@ const { checkRefund } = proxyActivities<RefundActivities>({
  */
 export async function refund(input: RefundInput): Promise<string> {
   const { refundId } = input;
-  let changed = false;
-  setHandler(refundUpdated, () => void (changed = true), {
-    description: 'It was decided or has ended: read the row again',
-  });
+  const wait = rereadOn([refundUpdated, 'It was decided or has ended: read the row again']);
   const check = () => checkRefund({ refundId, atMs: Date.now() });
-  const wait = async (ms: number, summary: string): Promise<void> => {
-    await waitFor(() => changed, ms, summary);
-    changed = false;
-  };
 
   let report = await check();
   while (report.stage === 'AWAITING_CONFIRMATION') {

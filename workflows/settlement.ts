@@ -1,9 +1,9 @@
-import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 
 import type { SettlementActivities, SettlementInput, SettlementReport } from '../activities/settlements.ts';
 import { SANDBOX_REVIEW_MS } from '../src/lib/sandbox-review.ts';
 import { isOpen } from '../src/settlements/states.ts';
-import { publishEnd, publishStatus, waitFor } from './visibility.ts';
+import { publishEnd, publishStatus, rereadOn } from './visibility.ts';
 
 /** Every change is signalled. Once all days are over, the row is read this often besides, should a signal be lost. */
 const REREAD_MS = 24 * 60 * 60_000;
@@ -33,17 +33,14 @@ const WAITS_FOR = {
  */
 export async function settlement(input: SettlementInput): Promise<string> {
   const { settlementId, environment } = input;
-  let changed = false;
-  for (const [signal, description] of [
+  const wait = rereadOn(
     [approved, 'Approved by an operator: reads the row again'],
     [rejected, 'Rejected by an operator: reads the row again'],
     [cancelled, 'Cancelled by the merchant: reads the row again'],
     [sent, 'Sent to the bank: reads the row again'],
     [bankResultRecorded, "The bank's result is booked: reads the row again"],
     [calendarChanged, 'A holiday was edited: counts the days again'],
-  ] as const) {
-    setHandler(signal, () => void (changed = true), { description });
-  }
+  );
   const now = () => ({ settlementId, atMs: Date.now() });
 
   let report = await readSettlement(now());
@@ -61,8 +58,7 @@ export async function settlement(input: SettlementInput): Promise<string> {
       continue;
     }
     const summary = `${WAITS_FOR[report.status]}${report.overdue ? ', overdue' : ''}`;
-    await waitFor(() => changed, nextInstant(report, decideAtMs) - Date.now(), summary);
-    changed = false;
+    await wait(nextInstant(report, decideAtMs) - Date.now(), summary);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlement>(input);
     report = await readSettlement(now());
   }

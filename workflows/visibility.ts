@@ -1,5 +1,12 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import { condition, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+  type SignalDefinition,
+} from '@temporalio/workflow';
 
 import type { AttemptReport, ListedAttempt } from '../activities/webhooks.ts';
 
@@ -63,4 +70,14 @@ export function publishEnd(status: string): void {
 export async function waitFor(isMet: () => boolean, ms: number, summary: string): Promise<boolean> {
   setCurrentDetails(`${summary}, ${new Date(Date.now() + ms).toISOString()}`);
   return condition(isMet, ms, { summary });
+}
+
+/** Handles signals that mean "read the row again". Returns a wait for one, at most this long, with its summary. */
+export function rereadOn(...signals: readonly (readonly [SignalDefinition, description: string])[]) {
+  let isSignalled = false;
+  for (const [signal, description] of signals) setHandler(signal, () => void (isSignalled = true), { description });
+  return async (ms: number, summary: string): Promise<void> => {
+    await waitFor(() => isSignalled, ms, summary);
+    isSignalled = false;
+  };
 }

@@ -1,8 +1,8 @@
-import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
 
 import type { WithdrawalActivities, WithdrawalInput } from '../activities/withdrawals.ts';
 import { SANDBOX_REVIEW_MS } from '../src/lib/sandbox-review.ts';
-import { publishEnd, publishStatus, waitFor } from './visibility.ts';
+import { publishEnd, publishStatus, rereadOn } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
@@ -28,20 +28,13 @@ const { readWithdrawal, autoDecide, checkPayout } = proxyActivities<WithdrawalAc
  */
 export async function withdrawal(input: WithdrawalInput): Promise<string> {
   const { withdrawalId, environment } = input;
-  let changed = false;
-  for (const [signal, description] of [
+  const wait = rereadOn(
     [confirmed, 'A second person of the merchant confirmed it: read the row again'],
     [approved, 'An operator approved it: read the row again'],
     [rejected, 'An operator rejected it: read the row again'],
     [cancelled, 'The merchant cancelled it, or did not confirm it in time: read the row again'],
     [providerResultRecorded, 'A check recorded a report of the provider: read the row again'],
-  ] as const) {
-    setHandler(signal, () => void (changed = true), { description });
-  }
-  const wait = async (ms: number, summary: string): Promise<void> => {
-    await waitFor(() => changed, ms, summary);
-    changed = false;
-  };
+  );
 
   let report = await readWithdrawal({ withdrawalId });
   while (report.stage === 'AWAITING_CONFIRMATION') {
