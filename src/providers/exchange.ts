@@ -5,7 +5,7 @@ import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { ParsedCallback, PayoutOutcome, ProviderOutcome, RefundOutcome, Unknown } from './provider.ts';
+import type { ParsedCallback, PayoutOutcome, ProviderOutcome, Unknown } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -105,7 +105,6 @@ const PROBLEM_CHARACTERS_MAX = 200;
 
 /** An order's row before the outcome, with the account by which it was sent. */
 type Asked = { channel: Channel; environment: Environment; lastOutcome: string | null; providerAccount: string | null };
-type Outcome = ProviderOutcome | PayoutOutcome | RefundOutcome;
 
 /**
  * Logs an outcome that a person must look at: a reply about another order (the provider mixes orders up, or another party
@@ -115,7 +114,7 @@ type Outcome = ProviderOutcome | PayoutOutcome | RefundOutcome;
 export function warnOfOutcome(
   log: Pick<Logger, 'warn'>,
   { channel, environment, lastOutcome, providerAccount }: Asked,
-  { outcome, ...ids }: { outcome: Outcome } & Record<string, unknown>,
+  { outcome, ...ids }: { outcome: ProviderOutcome | PayoutOutcome } & Record<string, unknown>,
 ): void {
   if (outcome.kind !== 'unknown') return;
   const { reason, message } = outcome;

@@ -17,20 +17,6 @@ export type CheckDeps = {
   log: Pick<Logger, 'warn' | 'error'>;
 };
 
-/** How a payout or refund is checked. */
-export type CheckOptions = {
-  /** No query if the last one is more recent than this. */
-  minIntervalMs: number;
-  /** A verified callback or a statement reports it: a FAILED one is queried as well. */
-  proof?: boolean;
-  /** Sends nothing: neither what was not sent yet, nor again what the provider does not know. */
-  queryOnly?: boolean;
-  /** Whether to signal the order's workflow when this check changes something; false in the workflow itself. */
-  notifyWorkflow: boolean;
-  /** The effective time, if not the clock's: a workflow's. */
-  now?: Date;
-};
-
 /**
  * Longer than two provider calls may take (a submission, and the query after its rejection); afterwards another process may
  * check the order of a dead one.
@@ -39,16 +25,6 @@ const LEASE_MS = 10_000;
 /** How long the result of another process's check is waited for. */
 const OTHER_CHECK_WAIT_MS = 2_000;
 const OTHER_CHECK_POLL_MS = 100;
-
-/** A payout or refund after a check. `queried`: this call queried the provider, and `outcome` is its report. */
-export type Checked<Row extends { lastOutcome: unknown }> = { row: Row; queried: boolean; outcome: Row['lastOutcome'] };
-
-/** An order that this call did not query. */
-export const unqueried = <Row extends { lastOutcome: unknown }>(row: Row): Checked<Row> => ({
-  row,
-  queried: false,
-  outcome: row.lastOutcome,
-});
 
 /** An order that one check may send or query until then. */
 export type Leased = { id: string; leaseUntil: Date };
@@ -104,12 +80,4 @@ export function isLeased({ leaseUntil }: { leaseUntil: Date | null }, at: Date):
 /** Whether it is this lease which an order still has: no other check began after it had expired. */
 export function hasLease(row: { leaseUntil: Date | null }, { leaseUntil }: Leased): boolean {
   return row.leaseUntil?.getTime() === leaseUntil.getTime();
-}
-
-/** Whether the order was not checked within this time before `at`. 0: always. */
-export function isCheckDue(
-  { lastCheckedAt }: { lastCheckedAt: Date | null },
-  { at, minIntervalMs }: { at: Date; minIntervalMs: number },
-): boolean {
-  return minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
 }

@@ -58,7 +58,7 @@ export function isUnsent(outcome: { kind: string } | Unknown): boolean {
 }
 
 /** The provider's reference and code of the order, where the report of a payout or refund has them. */
-export function referencesOf(outcome: PayoutOutcome | RefundOutcome): {
+export function referencesOf(outcome: PayoutOutcome): {
   providerReference?: string;
   providerCode?: string;
 } {
@@ -110,7 +110,8 @@ export type PaymentOrder = Order & {
  */
 export type PayoutOutcome =
   | Undecided<'accepted' | 'pending'>
-  | Moved<'succeeded' | 'reversed'>
+  | Moved<'succeeded'>
+  | Moved<'reversed'>
   | Declined<PayoutFailure>
   | { kind: 'not-found'; providerCode: string | null }
   | Unknown;
@@ -119,12 +120,7 @@ export type PayoutOutcome =
 export type RefundOrder = Omit<Order, 'orderId'> & { refundId: string; paymentId: string; reason: string };
 
 /** A provider's report of a refund, as of a payout; a refund is never reversed. */
-export type RefundOutcome =
-  | Undecided<'accepted' | 'pending'>
-  | Moved<'succeeded'>
-  | Declined<PayoutFailure>
-  | { kind: 'not-found'; providerCode: string | null }
-  | Unknown;
+export type RefundOutcome = Exclude<PayoutOutcome, { kind: 'reversed' }>;
 
 /**
  * A page of a provider's statement, and the cursor of the next one, if there is one. `orderId` is ours (pat_…, wd_… or

@@ -17,9 +17,6 @@ import {
 } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
-/** A withdrawal that one check holds the lease of. */
-export type LeasedWithdrawal = WithdrawalRow & Leased;
-
 /** The provider's report; `at`: the effective time. */
 type Report = { outcome: PayoutOutcome; at: Date };
 
@@ -31,7 +28,7 @@ type Report = { outcome: PayoutOutcome; at: Date };
  */
 export async function applyProviderResult(
   deps: { runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> },
-  leased: LeasedWithdrawal,
+  leased: WithdrawalRow & Leased,
   { outcome, at, notifyWorkflow }: Report & { notifyWorkflow: boolean },
 ): Promise<WithdrawalRow> {
   const { id } = leased;
@@ -137,7 +134,7 @@ async function recordReport(
   if (outcome.kind !== row.lastOutcome || !isKnown) {
     await recordTimeline(tx.trx, row.id, { at, kind: 'provider.responded', detail });
   }
-  return updateWithdrawal(tx, row, {
+  return updateWithdrawal(tx.trx, row, {
     ...checked,
     ...references,
     stage,

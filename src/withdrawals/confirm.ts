@@ -44,7 +44,7 @@ export async function confirmWithdrawal(
   await requireAnotherMember(trx, { userId, notices }, { ...before, what: 'withdrawal' });
   const stage = stageAfterConfirmation(before);
   const confirmed = { confirmedBy: userId, confirmedAt: at };
-  const row = await updateWithdrawal(tx, before, { ...confirmed, stage, version: before.version + 1 });
+  const row = await updateWithdrawal(tx.trx, before, { ...confirmed, stage, version: before.version + 1 });
   await recordTimeline(trx, id, { at, kind: 'confirmation.given' });
   if (stage === 'UNDER_REVIEW') {
     await recordTimeline(trx, id, { at, kind: 'review.started', detail: { reasons, approvalsNeeded } });

@@ -9,56 +9,25 @@ import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { LimitsJson } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
-import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
+import type { OutgoingRow } from '../providers/outgoing.ts';
+import type { PayoutDestination } from '../providers/provider.ts';
 import type { PaidUnder } from '../providers/resolution.ts';
 import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
-export type WithdrawalRow = MerchantScope & {
-  id: string;
+export type WithdrawalRow = OutgoingRow<WithdrawalStatus, WithdrawalStage> & {
   requestId: string;
-  amountSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
-  currency: string;
-  channel: Channel;
   phone: string | null;
   bankCode: string | null;
   accountNumber: string | null;
   accountName: string;
-  reason: string | null;
-  status: WithdrawalStatus;
-  stage: WithdrawalStage;
   reviewReasons: ReviewReason[];
   approvalsNeeded: number;
   /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
   limitSnapshot: LimitsJson & { usedTodaySantim: number };
-  callbackSecret: string;
-  /** key_… or usr_…: the requester cannot approve. */
-  requestedBy: string;
-  /** usr_…: the second person of the merchant, where one was needed. */
-  confirmedBy: string | null;
-  confirmedAt: Date | null;
-  requestedAt: Date;
-  /** What the beneficiary received, if not the amount. */
-  paidSantim: Santim | null;
-  /** Our account there by which a live payout is sent. */
-  providerAccount: string | null;
-  providerReference: string | null;
-  providerCode: string | null;
-  lastOutcome: PayoutOutcome['kind'] | null;
-  failure: PayoutFailure | null;
-  leaseUntil: Date | null;
-  lastCheckedAt: Date | null;
-  version: number;
-  submittedAt: Date | null;
-  completedAt: Date | null;
   reversedAt: Date | null;
-  /** When the provider first reported it as paid, if that report caused no transition. */
-  firstReportedPaidAt: Date | null;
 };
 
 /** One withdrawal of any merchant, for workflows and operators. Throws NOT_FOUND. */
@@ -88,7 +57,7 @@ export async function listAwaiting(db: Queryable, scope: MerchantScope, limit: n
 
 /** Changes columns of a locked withdrawal. */
 export async function updateWithdrawal(
-  { trx }: UnitOfWork,
+  trx: Trx,
   { id }: WithdrawalRow,
   changes: Partial<WithdrawalRow>,
 ): Promise<WithdrawalRow> {

@@ -154,7 +154,7 @@ async function execute(tx: UnitOfWork, { row, at }: Subject, decision: Decision)
   // It had ended as the operators have found: nothing is posted.
   if (row.status === (isPaid ? 'SUCCESS' : 'FAILED')) {
     await recordTimeline(tx.trx, row.id, entry);
-    return updateWithdrawal(tx, row, { version: row.version + 1 });
+    return updateWithdrawal(tx.trx, row, { version: row.version + 1 });
   }
   const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
   const paid = { providerReference, paidSantim: paidSantim === row.amountSantim ? null : paidSantim };

@@ -101,7 +101,7 @@ export async function approveWithdrawal(
   await insertRow(trx, 'withdrawal_approval', { withdrawalId: id, operatorId, approvedAt: at });
   await recordTimeline(trx, id, { at, kind: 'review.approved', detail: { approvalsMissing } });
   const stage = approvalsMissing === 0 ? 'CREATED' : row.stage;
-  const updated = await updateWithdrawal(tx, row, { version: row.version + 1, stage });
+  const updated = await updateWithdrawal(tx.trx, row, { version: row.version + 1, stage });
   if (approvalsMissing === 0 && notifyWorkflow) await tx.enqueue([withdrawalMessage(id, 'approved')]);
   return updated;
 }

@@ -41,7 +41,7 @@ export async function transitionWithdrawal(
   const { id, status } = before;
   if (!WITHDRAWAL_TRANSITIONS[status].includes(to)) throw new Error(`withdrawal ${id} is ${status}, not to be ${to}`);
   const { event, signal, posting } = EFFECTS[to];
-  const row = await updateWithdrawal(tx, before, {
+  const row = await updateWithdrawal(tx.trx, before, {
     failure: null,
     ...changes,
     status: to,

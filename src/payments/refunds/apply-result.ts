@@ -4,14 +4,11 @@ import type { Logger } from '../../lib/log.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { hasLease, type Leased } from '../../providers/lease.ts';
-import { referencesOf, type RefundOutcome } from '../../providers/provider.ts';
+import { referencesOf, type PayoutOutcome } from '../../providers/provider.ts';
 import { findPaidUnder, type FindPaidUnder } from '../../providers/resolution.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { findPaidRefund, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund, type Transition } from './transition.ts';
-
-/** A refund that one check holds the lease of. */
-export type LeasedRefund = RefundRow & Leased;
 
 export type ApplyDeps = {
   runInTransaction: RunInTransaction;
@@ -20,7 +17,7 @@ export type ApplyDeps = {
   findPaidPayout: FindPaidUnder;
 };
 
-type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
+type Report = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolean };
 
 /**
  * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, or whose
@@ -29,7 +26,11 @@ type Report = { outcome: RefundOutcome; at: Date; notifyWorkflow: boolean };
  * declined, the other one may have sent again.
  * @returns the row afterwards.
  */
-export async function applyRefundResult(deps: ApplyDeps, leased: LeasedRefund, report: Report): Promise<RefundRow> {
+export async function applyRefundResult(
+  deps: ApplyDeps,
+  leased: RefundRow & Leased,
+  report: Report,
+): Promise<RefundRow> {
   const { outcome, at } = report;
   const { id } = leased;
   return deps.runInTransaction(async (tx) => {
@@ -72,7 +73,7 @@ async function findOther(
 }
 
 /** The end that a report causes; null: none. */
-function endOf(row: RefundRow, outcome: RefundOutcome): Pick<Transition, 'to' | 'changes'> | null {
+function endOf(row: RefundRow, outcome: PayoutOutcome): Pick<Transition, 'to' | 'changes'> | null {
   // Once the provider has reported the refund as paid, in whatever amount, a decline releases nothing.
   if (row.status !== 'PENDING') return null;
   if (outcome.kind === 'declined') {
@@ -83,7 +84,7 @@ function endOf(row: RefundRow, outcome: RefundOutcome): Pick<Transition, 'to' | 
   return isPaid ? { to: 'SUCCESS', changes: {} } : null;
 }
 
-const isPaidReport = (outcome: RefundOutcome): outcome is PaidReport => outcome.kind === 'succeeded';
+const isPaidReport = (outcome: PayoutOutcome): outcome is PaidReport => outcome.kind === 'succeeded';
 
 /**
  * Saves a report that ends nothing. The timeline gets outcomes that differ from the last one, and each amount that the
@@ -107,7 +108,7 @@ async function recordReport(
   return updateRefund(tx.trx, row, { ...changes, stage, version });
 }
 
-type PaidReport = Extract<RefundOutcome, { kind: 'succeeded' }>;
+type PaidReport = Extract<PayoutOutcome, { kind: 'succeeded' }>;
 
 const amountOf = ({ amountSantim, currency }: PaidReport) => ({ reportedSantim: Number(amountSantim), currency });
 

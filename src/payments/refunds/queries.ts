@@ -10,51 +10,20 @@ import type { DayRange, Page } from '../../lib/pagination.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
 import type { CallbackRefund } from '../../providers/callbacks.ts';
-import type { PayoutFailure, RefundOutcome } from '../../providers/provider.ts';
+import type { OutgoingRow } from '../../providers/outgoing.ts';
 import type { PaidUnder } from '../../providers/resolution.ts';
 import type { TransactionRow } from '../queries.ts';
 import type { RefundStage, RefundStatus } from './states.ts';
 
-export type RefundRow = MerchantScope & {
-  id: string;
+/** Its fee and tax: what is given back of the payment's, 0 or below. */
+export type RefundRow = OutgoingRow<RefundStatus, RefundStage> & {
   transactionId: string;
   /** The paid attempt: the order at the provider. */
   attemptId: string;
   reference: string;
-  amountSantim: Santim;
   /** Requested without an amount. */
   isRemainder: boolean;
   returnFee: boolean;
-  /** What is given back of the payment's fee and its tax: 0 or below. */
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
-  currency: string;
-  channel: Channel;
-  reason: string | null;
-  status: RefundStatus;
-  stage: RefundStage;
-  /** key_… or usr_…. */
-  requestedBy: string;
-  /** usr_…: the second person of the merchant, where one was needed. */
-  confirmedBy: string | null;
-  confirmedAt: Date | null;
-  /** Our account there, which was paid. */
-  providerAccount: string | null;
-  providerReference: string | null;
-  providerCode: string | null;
-  lastOutcome: RefundOutcome['kind'] | null;
-  /** If another amount was paid than requested. */
-  paidSantim: Santim | null;
-  failure: PayoutFailure | null;
-  callbackSecret: string;
-  version: number;
-  leaseUntil: Date | null;
-  lastCheckedAt: Date | null;
-  requestedAt: Date;
-  submittedAt: Date | null;
-  /** When the provider first reported it as paid, if that report was not booked. */
-  firstReportedPaidAt: Date | null;
-  completedAt: Date | null;
 };
 
 /** One refund of any merchant, for workflows and operators. Throws NOT_FOUND. */
