@@ -4,12 +4,12 @@ import { counted, WHOSE } from '../http/limits.ts';
 import type { MerchantCaller } from '../http/route.ts';
 import { rows, type Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { createSharedRead } from '../lib/shared-read.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-session.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import { WAITS_MAX, type ClaimBody } from './session-schema.ts';
+import { waitForState, type PageState, type ReadState } from './session-state.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
 import { HELD_MESSAGE, isHeld, reviewReason } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
@@ -98,37 +98,20 @@ export function confirmUrl(session: Session): string | null {
   return session.status === 'PROCESSING' && !isHeld(session) ? session.redirectUrl : null;
 }
 
-const POLL_MS = 250;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Whether a session is final, or its time over, in 250 ms: one statement for all sessions requested meanwhile. */
-export function createFinalPoll({ db, clock }: Pick<ReadDeps, 'db' | 'clock'>) {
-  const isFinal = createSharedRead(POLL_MS, async (ids) => {
-    const found = await rows<{ id: string }>(
-      db,
-      `SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
-       WHERE s.id = ANY (CAST(:ids AS text[])) AND (t.status <> 'PENDING' OR s.status = 'OPEN' AND s.expires_at <= :now)`,
-      { ids, now: clock() },
-    );
-    return new Map(found.map(({ id }) => [id, true]));
-  });
-  return async (sessionId: string): Promise<boolean> => (await isFinal(sessionId)) ?? false;
-}
+const isOver = ({ status }: Pick<PageState, 'status'>): boolean => status !== 'OPEN' && status !== 'PROCESSING';
 
 /** Resolves when the session is final, the time is over or the caller is gone. Does not query the provider. */
 export async function waitForFinal(
-  deps: ReadDeps & { isFinal: ReturnType<typeof createFinalPoll> },
+  deps: ReadDeps & { readState: ReadState },
   key: SessionKey,
-  { waitSeconds, signal }: { waitSeconds: number; signal: AbortSignal },
+  wait: { waitSeconds: number; signal: AbortSignal },
 ): Promise<Session> {
-  const deadlineMs = performance.now() + waitSeconds * 1_000;
-  let session = await readSession(deps, key);
-  while (session.transactionStatus === 'PENDING' && !signal.aborted) {
-    const forMs = deadlineMs - performance.now();
-    if (forMs <= 0) break;
-    if (await withTimeout(deps.isFinal(session.id), forMs)) session = await readSession(deps, key);
-  }
-  return session;
+  const session = await readSession(deps, key);
+  if (isOver(session)) return session;
+  const state = await waitForState(deps.readState, session.id, { ...wait, until: isOver });
+  return isOver(state) ? readSession(deps, key) : session;
 }
 
 /** Runs work within its caller's limit of open waits, and the process's. Throws RATE_LIMITED. */

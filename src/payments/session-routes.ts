@@ -8,7 +8,6 @@ import { scopeOf } from '../lib/scope.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create-session.ts';
 import {
-  createFinalPoll,
   createWaitLimit,
   presentHook,
   reportOutcome,
@@ -18,6 +17,7 @@ import {
 } from './hooks.ts';
 import { awaitProviderResult, startPayment, type Payment } from './pay.ts';
 import * as schema from './session-schema.ts';
+import { createReadState } from './session-state.ts';
 import { findSession, listSessions, presentSession, readSession, sessionKey, type Session } from './session.ts';
 import { HELD_MESSAGE, isHeld } from './states.ts';
 
@@ -35,6 +35,7 @@ export function checkoutRoutes(deps: CheckoutDeps): Route[] {
 
 const SESSION = { tag: 'Checkout', params: schema.SessionParams } as const;
 const HOOK = { tag: 'Checkout hooks', params: schema.SessionParams, responses: { 200: schema.HookResponse } } as const;
+const STATE_EVERY_MS = 250;
 const REFUSALS = ['CHANNEL_DISABLED', 'CHANNEL_NOT_AVAILABLE', 'AMOUNT_BELOW_MINIMUM', 'AMOUNT_ABOVE_MAXIMUM'] as const;
 
 function sessionRoutes(deps: CheckoutDeps): Route[] {
@@ -144,7 +145,7 @@ function hookRoute(deps: CheckoutDeps, claim: ReportedOutcome): Route {
 }
 
 function statusRoute(deps: CheckoutDeps): Route {
-  const [isFinal, withinLimit] = [createFinalPoll(deps), createWaitLimit()];
+  const [readState, withinLimit] = [createReadState(deps, STATE_EVERY_MS), createWaitLimit()];
   return readRoute('GET /api/checkout/hooks/status/:sessionId', {
     ...HOOK,
     operationId: 'getSessionStatus',
@@ -153,7 +154,7 @@ function statusRoute(deps: CheckoutDeps): Route {
     query: schema.StatusQuery,
     handle: async ({ caller, params, query: { wait }, signal }) => {
       const key = sessionKey(caller, params.sessionId);
-      const waited = async () => waitForFinal({ ...deps, isFinal }, key, { waitSeconds: wait, signal: signal() });
+      const waited = async () => waitForFinal({ ...deps, readState }, key, { waitSeconds: wait, signal: signal() });
       return presentHook(wait === 0 ? await readSession(deps, key) : await withinLimit(caller, waited), 'status');
     },
   });

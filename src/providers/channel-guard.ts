@@ -23,10 +23,12 @@ type Options = Pick<ProviderDeps, 'http' | 'clock'> & {
 /** One for each live channel and process, shared by all accounts there: its rate limit, circuit breakers and metrics. */
 export function createChannelGuard(channel: Channel, { http, clock, connection, monitor }: Options) {
   const metrics = providerMetrics(monitor?.registry ?? new Registry());
-  metrics.addChannel(channel);
+  // What has not occurred is 0, not absent.
+  for (const service of new Set(Object.values(SERVICE_OF))) metrics.open.set({ channel, service }, 0);
+  for (const result of ['delayed', 'refused']) metrics.limited.inc({ channel, result }, 0);
   const report = monitor ? createReport(channel, monitor) : () => {};
   const breakers = createBreakers(clock, (service, openMs) => {
-    metrics.circuit(channel, service, openMs > 0);
+    metrics.open.set({ channel, service }, openMs > 0 ? 1 : 0);
     report(service, openMs);
   });
 
@@ -36,13 +38,12 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
   ) {
     const startedMs = performance.now();
     const outcome = await call();
-    metrics.count(channel, operation, outcome);
-    metrics.time(channel, operation, (performance.now() - startedMs) / 1_000);
-    return outcome;
+    metrics.duration.observe({ channel, operation }, (performance.now() - startedMs) / 1_000);
+    return counted(operation, outcome);
   }
 
-  function heldBack(operation: ProviderOperation, outcome: Unknown): Unknown {
-    metrics.count(channel, operation, outcome);
+  function counted<Outcome extends { kind: string }>(operation: ProviderOperation, outcome: Outcome): Outcome {
+    metrics.calls.inc({ channel, operation, outcome: 'reason' in outcome ? String(outcome.reason) : outcome.kind });
     return outcome;
   }
 
@@ -53,15 +54,15 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
       const leftMs = waitsUntilMs - clock().getTime();
       // A clock that was set back does not prolong the wait.
       if (leftMs > 0 && leftMs <= RETRY_AFTER_MS_MAX) {
-        metrics.rateLimited(channel, 'refused');
-        return heldBack(operation, ASKED_TO_WAIT);
+        metrics.limited.inc({ channel, result: 'refused' });
+        return counted(operation, ASKED_TO_WAIT);
       }
       const service = SERVICE_OF[operation];
       const outcome = await breakers[service].run(
         () => measured(operation, call),
         (result) => classify(result, service),
       );
-      if (outcome === null) return heldBack(operation, CIRCUIT_OPEN);
+      if (outcome === null) return counted(operation, CIRCUIT_OPEN);
       const waitMs = accountWaitMs(outcome);
       if (waitMs > 0) waitsUntilMs = clock().getTime() + waitMs;
       return outcome;
@@ -73,7 +74,7 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
     http: limitRate(http, {
       callsPerSecond: connection.callsPerSecond,
       waitMsMax: connection.timeoutMs / 2,
-      onLimited: (result) => metrics.rateLimited(channel, result),
+      onLimited: (result) => metrics.limited.inc({ channel, result }),
     }),
     /** The provider by one account, without the calls that are held back. */
     protect: (provider: Provider): Provider => {

@@ -1,8 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 import { Registry } from '../http/metrics.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-import type { Provider, Unknown } from './provider.ts';
+import type { Provider } from './provider.ts';
 
 export type ProviderOperation = keyof Pick<
   Provider,
@@ -21,12 +20,10 @@ export const SERVICE_OF = {
 } as const satisfies Record<ProviderOperation, string>;
 export type Service = (typeof SERVICE_OF)[ProviderOperation];
 
-export type ProviderMetrics = ReturnType<typeof createMetrics>;
-
-const metricsOf = new WeakMap<Registry, ProviderMetrics>();
+const metricsOf = new WeakMap<Registry, ReturnType<typeof createMetrics>>();
 
 /** The metrics of live calls, once for each registry: an API and a worker in one process share them. */
-export function providerMetrics(registry: Registry): ProviderMetrics {
+export function providerMetrics(registry: Registry) {
   const metrics = metricsOf.get(registry) ?? createMetrics(registry);
   metricsOf.set(registry, metrics);
   return metrics;
@@ -59,18 +56,5 @@ function createMetrics(registry: Registry) {
     labelNames: ['channel', 'result'],
     registers,
   });
-  return {
-    /** What has not occurred is 0, not absent. */
-    addChannel(channel: Channel): void {
-      for (const service of new Set(Object.values(SERVICE_OF))) open.set({ channel, service }, 0);
-      for (const result of ['delayed', 'refused']) limited.inc({ channel, result }, 0);
-    },
-    count: (channel: Channel, operation: ProviderOperation, outcome: { kind: string } | Unknown): void =>
-      calls.inc({ channel, operation, outcome: 'reason' in outcome ? outcome.reason : outcome.kind }),
-    time: (channel: Channel, operation: ProviderOperation, seconds: number): void =>
-      duration.observe({ channel, operation }, seconds),
-    circuit: (channel: Channel, service: Service, isOpen: boolean): void =>
-      open.set({ channel, service }, isOpen ? 1 : 0),
-    rateLimited: (channel: Channel, result: 'delayed' | 'refused'): void => limited.inc({ channel, result }),
-  };
+  return { calls, duration, open, limited };
 }

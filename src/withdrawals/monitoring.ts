@@ -4,6 +4,8 @@ import type { Database } from '../lib/db.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
+import { measureOutgoing } from '../providers/outgoing-metrics.ts';
+import { WITHDRAWAL_STAGES } from './states.ts';
 
 /** Of a case `c` and its withdrawal `w`: the provider contradicts how the withdrawal ended, undecided so far. */
 const OPEN_CONFLICT = `c.closed_at IS NULL AND w.status = c.status AND w.status <> 'PENDING'`;
@@ -81,35 +83,6 @@ export const STALLED_WITHDRAWALS: WorkItemSource = {
       OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < ${before('1 hour')}))`),
 };
 
-const open = { name: 'meskot_withdrawals_pending', help: 'Pending withdrawals, by stage' };
-
-const GAUGES = {
-  awaiting: { ...open, labels: { stage: 'AWAITING_CONFIRMATION' } },
-  created: { ...open, labels: { stage: 'CREATED' } },
-  underReview: { ...open, labels: { stage: 'UNDER_REVIEW' } },
-  submitted: { ...open, labels: { stage: 'SUBMITTED' } },
-  unknown: { ...open, labels: { stage: 'UNKNOWN' } },
-  oldest: {
-    name: 'meskot_withdrawals_oldest_submitted_age_seconds',
-    help: 'Time since the oldest pending withdrawal was first sent; 0 if there is none',
-  },
-  contradicted: {
-    name: 'meskot_withdrawals_in_conflict',
-    help: 'Ended withdrawals that their provider contradicts: they wait for an operator',
-  },
-} as const;
-
-const COUNT = `
-  SELECT CAST(count(*) FILTER (WHERE stage = 'AWAITING_CONFIRMATION') AS integer) AS awaiting,
-         CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
-         CAST(count(*) FILTER (WHERE stage = 'UNDER_REVIEW') AS integer) AS under_review,
-         CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
-         CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
-         CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
-         (SELECT CAST(count(*) AS integer) FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
-          WHERE ${OPEN_CONFLICT}) AS contradicted
-  FROM withdrawal WHERE status = 'PENDING'`;
-
 const UNSENT_GAUGES = {
   unsent: {
     name: 'meskot_withdrawals_oldest_unsent_age_seconds',
@@ -131,7 +104,12 @@ export function measureUnsentWithdrawals(registry: Registry, db: Database): void
 /** Pending withdrawals, the age of the oldest, and those in conflict. Counted when the metrics are read. */
 export function measureWithdrawals(registry: Registry, db: Database): void {
   measureUnsentWithdrawals(registry, db);
-  measureRow(registry, GAUGES, { db, sql: COUNT });
+  measureOutgoing(registry, db, {
+    table: 'withdrawal',
+    stages: WITHDRAWAL_STAGES,
+    conflicts: `payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id WHERE ${OPEN_CONFLICT}`,
+    conflictHelp: 'Ended withdrawals that their provider contradicts: they wait for an operator',
+  });
 }
 
 export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = payoutChecks({

@@ -8,6 +8,7 @@ import { maskedInSql } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
+import { rowById } from '../lib/row-by-id.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { LimitsJson } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -30,16 +31,12 @@ export type WithdrawalRow = OutgoingRow<WithdrawalStatus, WithdrawalStage> & {
   reversedAt: Date | null;
 };
 
-/** One withdrawal of any merchant, for workflows and operators. Throws NOT_FOUND. */
-export async function readWithdrawal(db: Queryable, id: string): Promise<WithdrawalRow> {
-  return found(await first<WithdrawalRow>(db, 'SELECT * FROM withdrawal WHERE id = :id', { id }), 'withdrawal');
-}
-
-/** Locks a withdrawal until the end of the transaction, and reads it. Throws NOT_FOUND. */
-export async function lockWithdrawal(trx: Trx, id: string): Promise<WithdrawalRow> {
-  const sql = 'SELECT * FROM withdrawal WHERE id = :id FOR UPDATE';
-  return found(await first<WithdrawalRow>(trx, sql, { id }), 'withdrawal');
-}
+/** A withdrawal of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
+export const {
+  read: readWithdrawal,
+  lock: lockWithdrawal,
+  update: updateWithdrawal,
+} = rowById<WithdrawalRow>('withdrawal');
 
 /** Locks the longest waiting one of those that a second person has to confirm, but for locked ones and these. */
 export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Promise<WithdrawalRow | undefined> {
@@ -53,15 +50,6 @@ export async function listAwaiting(db: Queryable, scope: MerchantScope, limit: n
   const sql = `SELECT id, requested_by FROM withdrawal WHERE merchant_id = :merchantId AND environment = :environment
     AND stage = 'AWAITING_CONFIRMATION' ORDER BY requested_at DESC, id DESC LIMIT :limit`;
   return rows<Pick<WithdrawalRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
-}
-
-/** Changes columns of a locked withdrawal. */
-export async function updateWithdrawal(
-  trx: Trx,
-  { id }: WithdrawalRow,
-  changes: Partial<WithdrawalRow>,
-): Promise<WithdrawalRow> {
-  return found(await updateRow<WithdrawalRow>(trx, { table: 'withdrawal', id }, changes), 'withdrawal');
 }
 
 /** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */

@@ -4,7 +4,7 @@ import { createLimits } from '../../src/http/limits.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
-import { createReadState, pageState } from '../../src/payments/checkout-page/state.ts';
+import { createReadState, pageState } from '../../src/payments/session-state.ts';
 import { createTokenAuthenticator, findSession } from '../../src/payments/session.ts';
 import {
   ACCEPTED,
@@ -183,6 +183,6 @@ test('waits end when the process stops', async () => {
 
 test('an unavailable database fails the waits', async () => {
   const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
-  await expect(createReadState({ db, clock: fixture.clock })('cs_1')).rejects.toThrow('ECONNREFUSED');
+  await expect(createReadState({ db, clock: fixture.clock }, 500)('cs_1')).rejects.toThrow('ECONNREFUSED');
   await db.destroy();
 });

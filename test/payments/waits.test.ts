@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openDatabase } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createFinalPoll } from '../../src/payments/hooks.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { createReadState } from '../../src/payments/session-state.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -103,7 +103,7 @@ test('concurrent waits of one token are limited, with Retry-After', async () => 
 
 test('an unavailable database fails the waits', async () => {
   const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
-  const isFinal = createFinalPoll({ db, clock: () => new Date() });
-  await expect(isFinal('cs_1')).rejects.toThrow('ECONNREFUSED');
+  const readState = createReadState({ db, clock: () => new Date() }, 250);
+  await expect(readState('cs_1')).rejects.toThrow('ECONNREFUSED');
   await db.destroy();
 });

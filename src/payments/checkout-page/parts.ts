@@ -4,8 +4,8 @@ import { maskDigits } from '../../lib/mask.ts';
 import { formatBirr } from '../../lib/money.ts';
 import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import type { Business } from '../../merchants/kyc/queries.ts';
+import { pageState } from '../session-state.ts';
 import type { Session } from '../session.ts';
-import { pageState } from './state.ts';
 import { formatSpan, interpolate, textsOf, type TextName } from './translations.ts';
 
 /** A text about a form or a button that did not do what it was to. */

@@ -1,10 +1,10 @@
 import { html, type Html } from '../../lib/html.ts';
+import { pageState } from '../session-state.ts';
 import { isHeld } from '../states.ts';
 import { renderPage } from './layout.ts';
 import { heldPage, outcomePage, receiptPage } from './outcome-views.ts';
 import { pagePath, type SessionView, type View } from './parts.ts';
 import { payPage } from './pay-view.ts';
-import { pageState } from './state.ts';
 import { interpolate, textsOf } from './translations.ts';
 import { cancelPage, waitingPage } from './waiting-views.ts';
 

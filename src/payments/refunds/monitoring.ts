@@ -1,7 +1,9 @@
-import { measureRow, type Registry } from '../../http/metrics.ts';
+import type { Registry } from '../../http/metrics.ts';
 import { payoutChecks, type LedgerInvariant } from '../../ledger/verify.ts';
 import type { Database } from '../../lib/db.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
+import { measureOutgoing } from '../../providers/outgoing-metrics.ts';
+import { REFUND_STAGES } from './states.ts';
 
 const before = (interval: string): string => `CAST(:at AS timestamptz) - interval '${interval}'`;
 const SENT = 'coalesce(r.submitted_at, r.confirmed_at, r.requested_at)';
@@ -51,35 +53,14 @@ export const STALLED_REFUNDS: WorkItemSource = {
       OR (r.stage IN ('SUBMITTED', 'UNKNOWN') AND r.submitted_at < ${before('1 hour')}))`,
 };
 
-const open = { name: 'meskot_refunds_pending', help: 'Pending refunds, by stage' };
-
-const GAUGES = {
-  awaiting: { ...open, labels: { stage: 'AWAITING_CONFIRMATION' } },
-  created: { ...open, labels: { stage: 'CREATED' } },
-  submitted: { ...open, labels: { stage: 'SUBMITTED' } },
-  unknown: { ...open, labels: { stage: 'UNKNOWN' } },
-  oldest: {
-    name: 'meskot_refunds_oldest_submitted_age_seconds',
-    help: 'Time since the oldest pending refund was first sent; 0 if there is none',
-  },
-  contradicted: {
-    name: 'meskot_refunds_in_conflict',
-    help: 'Failed refunds that their provider reports as paid: they wait for an operator',
-  },
-} as const;
-
-const COUNT = `
-  SELECT CAST(count(*) FILTER (WHERE stage = 'AWAITING_CONFIRMATION') AS integer) AS awaiting,
-         CAST(count(*) FILTER (WHERE stage = 'CREATED') AS integer) AS created,
-         CAST(count(*) FILTER (WHERE stage = 'SUBMITTED') AS integer) AS submitted,
-         CAST(count(*) FILTER (WHERE stage = 'UNKNOWN') AS integer) AS unknown,
-         CAST(coalesce(extract(epoch FROM now() - min(submitted_at)), 0) AS double precision) AS oldest,
-         (SELECT CAST(count(*) AS integer) FROM refund r WHERE ${CONFLICT}) AS contradicted
-  FROM refund WHERE status = 'PENDING'`;
-
 /** Pending refunds, the age of the oldest, and those in conflict. Counted when the metrics are read. */
 export function measureRefunds(registry: Registry, db: Database): void {
-  measureRow(registry, GAUGES, { db, sql: COUNT });
+  measureOutgoing(registry, db, {
+    table: 'refund',
+    stages: REFUND_STAGES,
+    conflicts: `refund r WHERE ${CONFLICT}`,
+    conflictHelp: 'Failed refunds that their provider reports as paid: they wait for an operator',
+  });
 }
 
 export const REFUND_CHECKS: readonly LedgerInvariant[] = [

@@ -7,6 +7,7 @@ import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
 import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../../lib/pagination.ts';
+import { rowById } from '../../lib/row-by-id.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
 import type { CallbackRefund } from '../../providers/callbacks.ts';
@@ -26,20 +27,8 @@ export type RefundRow = OutgoingRow<RefundStatus, RefundStage> & {
   returnFee: boolean;
 };
 
-/** One refund of any merchant, for workflows and operators. Throws NOT_FOUND. */
-export async function readRefund(db: Queryable, id: string): Promise<RefundRow> {
-  return found(await first<RefundRow>(db, 'SELECT * FROM refund WHERE id = :id', { id }), 'refund');
-}
-
-/** Locks a refund until the end of the transaction, and reads it. Throws NOT_FOUND. */
-export async function lockRefund(trx: Trx, id: string): Promise<RefundRow> {
-  return found(await first<RefundRow>(trx, 'SELECT * FROM refund WHERE id = :id FOR UPDATE', { id }), 'refund');
-}
-
-/** Changes columns of a locked refund. */
-export async function updateRefund(trx: Trx, { id }: RefundRow, changes: Partial<RefundRow>): Promise<RefundRow> {
-  return found(await updateRow<RefundRow>(trx, { table: 'refund', id }, changes), 'refund');
-}
+/** A refund of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
+export const { read: readRefund, lock: lockRefund, update: updateRefund } = rowById<RefundRow>('refund');
 
 /** One refund of the merchant, by our id or its own reference. Throws NOT_FOUND. */
 export async function findRefund(db: Queryable, scope: MerchantScope, idOrReference: string): Promise<RefundRow> {

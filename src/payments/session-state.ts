@@ -1,15 +1,9 @@
-import type { Clock } from '../../lib/clock.ts';
-import { rows, type Queryable } from '../../lib/db.ts';
-import { found } from '../../lib/errors.ts';
-import { createSharedRead } from '../../lib/shared-read.ts';
-import type { Session } from '../session.ts';
-import type { SessionStatus } from '../states.ts';
-
-const READ_EVERY_MS = 500;
-/** Below the time after which proxies close a silent connection. */
-export const WAIT_SECONDS_MAX = 25;
-/** Open waits of all pages of this process. One statement reads 5,000 sessions in about 50 ms. */
-export const WAITS_OF_ALL_MAX = 5_000;
+import type { Clock } from '../lib/clock.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
+import { createSharedRead } from '../lib/shared-read.ts';
+import type { Session } from './session.ts';
+import type { SessionStatus } from './states.ts';
 
 /** The response to a waiting page. A page that shows another `version` is out of date. */
 export type PageState = { status: SessionStatus; version: string; secondsLeft: number };
@@ -30,9 +24,9 @@ export function pageState(facts: StateFacts, now: Date): PageState {
 
 export type ReadState = (sessionId: string) => Promise<PageState | undefined>;
 
-/** The states of all pages that wait in this process, read by one statement every 500 ms. */
-export function createReadState({ db, clock }: { db: Queryable; clock: Clock }): ReadState {
-  return createSharedRead(READ_EVERY_MS, async (ids) => {
+/** The states of all sessions that are waited for in this process, read by one statement in this time. */
+export function createReadState({ db, clock }: { db: Queryable; clock: Clock }, everyMs: number): ReadState {
+  return createSharedRead(everyMs, async (ids) => {
     const sessions = await rows<StateFacts & { id: string }>(
       db,
       `SELECT s.id, s.status, s.expires_at, t.version, a.status AS attempt_status, a.redirect_url
@@ -50,17 +44,17 @@ export function createReadState({ db, clock }: { db: Queryable; clock: Clock }):
   });
 }
 
-type Wait = { since: string; waitSeconds: number; signal: AbortSignal };
+type Wait = { waitSeconds: number; signal: AbortSignal; until: (state: PageState) => boolean };
 
-/** Resolves when the session differs from version `since`, the time is over, the visitor is gone or the process stops. */
-export async function waitForChange(
+/** Resolves when the state of a session is as wanted, the time is over, the caller is gone or the process stops. */
+export async function waitForState(
   readState: ReadState,
   sessionId: string,
-  { since, waitSeconds, signal }: Wait,
+  { waitSeconds, signal, until }: Wait,
 ): Promise<PageState> {
   const deadlineMs = performance.now() + waitSeconds * 1_000;
   for (;;) {
     const state = found(await readState(sessionId), 'checkout session');
-    if (state.version !== since || signal.aborted || performance.now() >= deadlineMs) return state;
+    if (until(state) || signal.aborted || performance.now() >= deadlineMs) return state;
   }
 }

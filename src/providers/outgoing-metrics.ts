@@ -1,0 +1,37 @@
+import { measureRow, type FigureGauge, type Registry } from '../http/metrics.ts';
+import { camelCase } from '../lib/column-names.ts';
+import type { Queryable } from '../lib/db.ts';
+
+/** `conflicts`, in SQL: the rows whose provider contradicts how they ended, undecided so far. */
+type Measured = {
+  table: 'withdrawal' | 'refund';
+  stages: readonly string[];
+  conflicts: string;
+  conflictHelp: string;
+};
+
+/** Gauges of pending withdrawals or refunds by stage, the age of the oldest, and those in conflict: counted at each scrape. */
+export function measureOutgoing(
+  registry: Registry,
+  db: Queryable,
+  { table, stages, conflicts, conflictHelp }: Measured,
+): void {
+  const name = `meskot_${table}s`;
+  const open = stages.filter((stage) => stage !== 'COMPLETED');
+  const gauges: Record<string, FigureGauge> = {
+    oldest: {
+      name: `${name}_oldest_submitted_age_seconds`,
+      help: `Time since the oldest pending ${table} was first sent; 0 if there is none`,
+    },
+    conflicts: { name: `${name}_in_conflict`, help: conflictHelp },
+  };
+  for (const stage of open) {
+    const gauge = { name: `${name}_pending`, help: `Pending ${table}s, by stage`, labels: { stage } };
+    gauges[camelCase(stage.toLowerCase())] = gauge;
+  }
+  const counts = open.map((stage) => `count(*) FILTER (WHERE stage = '${stage}')::int AS ${stage.toLowerCase()}`);
+  const sql = `SELECT ${counts.join(', ')}, coalesce(extract(epoch FROM now() - min(submitted_at)), 0)::float8 AS oldest,
+      (SELECT count(*)::int FROM ${conflicts}) AS conflicts
+    FROM ${table} WHERE status = 'PENDING'`;
+  measureRow(registry, gauges, { db, sql });
+}
