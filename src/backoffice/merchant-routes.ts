@@ -11,7 +11,7 @@ import * as schema from '../merchants/schema.ts';
 import { resumeUnsentRefunds } from '../payments/refunds/workflow.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import type { LiveProvider, LiveProviders } from '../providers/settings.ts';
-import { resumeUnsent } from '../withdrawals/review.ts';
+import { resumeUnsent } from '../withdrawals/workflow.ts';
 
 /** `liveProviders`: by the settings. */
 type Deps = { db: Database; findProvider: FindProvider; liveProviders?: LiveProviders };

@@ -1,6 +1,6 @@
 import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { insertRow, rows, type Queryable } from '../lib/db.ts';
+import { insertRow, type Queryable } from '../lib/db.ts';
 import { invalidState } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { SANDBOX_REASONS } from '../lib/sandbox-reasons.ts';
@@ -133,16 +133,6 @@ export async function endUnsent(tx: UnitOfWork, id: string, transition: Transiti
   const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
   const change = transition.to.toLowerCase();
   throw invalidState(`This withdrawal ${state}: only one that was not sent yet can be ${change}.`);
-}
-
-/** Signals the workflows of approved withdrawals that were not sent while the merchant was suspended. */
-export async function resumeUnsent(tx: UnitOfWork, merchantId: string): Promise<void> {
-  const unsent = await rows<{ id: string }>(
-    tx.trx,
-    `SELECT id FROM withdrawal WHERE merchant_id = :merchantId AND status = 'PENDING' AND stage = 'CREATED'`,
-    { merchantId },
-  );
-  await tx.enqueue(unsent.map(({ id }) => withdrawalMessage(id, 'approved')));
 }
 
 /**

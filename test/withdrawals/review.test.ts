@@ -1,13 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { readPaidBefore, readWithdrawal } from '../../src/withdrawals/queries.ts';
-import {
-  approveWithdrawal,
-  assessReview,
-  autoDecide,
-  rejectWithdrawal,
-  resumeUnsent,
-} from '../../src/withdrawals/review.ts';
+import { approveWithdrawal, assessReview, autoDecide, rejectWithdrawal } from '../../src/withdrawals/review.ts';
+import { resumeUnsent } from '../../src/withdrawals/workflow.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, useWithdrawalFixture } from './fixture.ts';

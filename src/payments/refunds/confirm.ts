@@ -7,7 +7,7 @@ import type { TimelineKind } from '../timeline.ts';
 import { findRefund, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
 import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
-import { refundChanged } from './workflow.ts';
+import { refundMessage } from './workflow.ts';
 
 /** A decision of a merchant's user. `notices`: sentences that are added to the message of the response. */
 type Decision = { refundId: string; userId: string; at: Date; notices: string[] };
@@ -30,7 +30,7 @@ export async function confirmRefund(
   const row = await updateRefund(trx, before, confirmed);
   const kind: TimelineKind = 'refund.confirmed';
   await recordTimeline(trx, row.transactionId, { at, kind, detail: { refundId: row.id } });
-  await tx.enqueue([refundChanged(row.id)]);
+  await tx.enqueue([refundMessage(row.id, 'refundUpdated')]);
   return row;
 }
 

@@ -108,7 +108,7 @@ export async function createRefund(
   });
   await recordRefundEvent(tx, { row, event: 'refund.created', at });
   if (needsSecondPerson) await requestConfirmation(tx, row);
-  await tx.enqueue([{ kind: 'start', ...refundWorkflow({ ...row, refundId: row.id }) }]);
+  await tx.enqueue([{ kind: 'start', ...refundWorkflow(row) }]);
   await post(trx, reservePosting(toPayout(row)), at);
   return { row, isNew: true };
 }

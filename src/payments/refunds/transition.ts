@@ -9,7 +9,7 @@ import type { TimelineKind } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
 import { paidOf, toPayout, updateRefund, type RefundRow } from './queries.ts';
 import { REFUND_TRANSITIONS } from './states.ts';
-import { refundChanged } from './workflow.ts';
+import { refundMessage } from './workflow.ts';
 
 /** The end of a refund. `changes`: what its row stores besides the status. `entry`: in place of the timeline's usual one. */
 export type Transition = {
@@ -53,7 +53,7 @@ export async function transitionRefund(
   const kind: TimelineKind = entry?.kind ?? (isPaid ? 'refund.succeeded' : 'refund.failed');
   await recordTimeline(tx.trx, transactionId, { at, kind, detail });
   await recordRefundEvent(tx, { row, event: isPaid ? 'refund.succeeded' : 'refund.failed', at });
-  if (notifyWorkflow && status === 'PENDING') await tx.enqueue([refundChanged(id)]);
+  if (notifyWorkflow && status === 'PENDING') await tx.enqueue([refundMessage(id, 'refundUpdated')]);
   const posting = isPaid ? (isLate ? latePayoutPosting : payoutPosting) : releasePosting;
   const posted = await post(tx.trx, posting({ ...toPayout(row), reservedSantim: totalDebit(before) }), at);
   if (posted !== 'posted') throw new Error(`refund ${id} is ${to} without its journal: ${posted}`);
