@@ -11,7 +11,6 @@ import type { Logger } from '../lib/log.ts';
 import { createCheckRefund } from '../payments/refunds/sync.ts';
 import { createSyncAttempt } from '../payments/sync.ts';
 import { listAccounts } from '../providers/credentials/queries.ts';
-import { createCredentialStore } from '../providers/credentials/store.ts';
 import { earliestCertificate, measureExpiries, providerExpiries, type Expiry } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { findPaidPayout } from '../withdrawals/queries.ts';
@@ -30,7 +29,7 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
   measureClockSkew(registry, databaseClock.skewSeconds);
   measureExpiries(registry, { read: () => readExpiries(config, { db, clock }), clock });
   const http = createHttpClient();
-  const credentials = createCredentialStore({ db, keyRing, clock });
+  const credentials = { db, keyRing };
   const monitor = { registry, db, log };
   const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
   const close = async (): Promise<void> => void (await Promise.all([http.close(), db.destroy()]));

@@ -4,6 +4,7 @@ import { countUpTo, readNewest, type ListPart } from '../lib/paginate-newest.ts'
 import type { DayRange } from '../lib/pagination.ts';
 import type { Environment, MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import type { OutgoingRow } from '../providers/outgoing.ts';
 
 /**
  * The posted amounts of a payout that are still in effect, without released and reversed ones: paid to the beneficiary,
@@ -67,6 +68,29 @@ type Exported = {
   reference: Reference;
   sign?: '-' | '';
 };
+
+/** The columns of withdrawals and refunds for reports: nothing secret. */
+export const OUTGOING_COLUMNS = [
+  'id',
+  'amountSantim',
+  'currency',
+  'channel',
+  'reason',
+  'status',
+  'providerReference',
+  'failure',
+  'requestedAt',
+  'completedAt',
+] as const satisfies (keyof OutgoingRow)[];
+
+/** Of withdrawals and refunds alike. */
+export const OUTGOING_EXPORT = {
+  groupBy: 'status, channel',
+  isPaid: `status = 'SUCCESS'`,
+  isOpen: `status = 'PENDING'`,
+  paid: 'coalesce(paid_santim, amount_santim)',
+  reference: 'provider_reference',
+} as const;
 
 /** Reads, counts and adds up the payouts of a list of the API, under its filters and in its order, for reports. */
 export function createPayoutExport<Columns>({

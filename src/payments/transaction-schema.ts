@@ -11,21 +11,13 @@ import {
   timeline,
 } from '../access/operator-schema.ts';
 import { Movement } from '../ledger/balance.ts';
-import {
-  birrAmount,
-  birrParam,
-  currencyEtb,
-  instant,
-  mustBe,
-  patternText,
-  plainText,
-  reference,
-} from '../lib/fields.ts';
+import { birrAmount, birrParam, currencyEtb, instant, mustBe, patternText, reference } from '../lib/fields.ts';
 import { ruleOf } from '../lib/issues.ts';
 import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
+import { providerReference } from '../providers/outgoing-schema.ts';
 import { PAYER_DECISIONS } from '../providers/provider.ts';
 import { ResourceDelivery } from '../webhooks/events/queries.ts';
 import { Refund } from './refunds/schema.ts';
@@ -221,16 +213,12 @@ export const OperatorTransaction = Transaction.extend({
   temporalUrl: temporalUrl.describe('The workflow of its latest attempt in the Temporal UI; null where there is none'),
 }).meta({ id: 'OpsTransaction' });
 
-const RETURN_REFERENCE_CHARACTERS_MAX = 100;
 const attemptId = id.describe('The held payment: a transaction may have several');
 export const PaymentAcceptance = z.strictObject({ attemptId, reason: reason.optional() });
 export const PaymentReturn = z.strictObject({
   attemptId,
   reason,
-  reference: plainText(RETURN_REFERENCE_CHARACTERS_MAX)
-    .trim()
-    .min(1)
-    .describe("The provider's or the bank's reference of the return"),
+  reference: providerReference.describe("The provider's or the bank's reference of the return"),
 });
 
 /** The result of a decision about held money. */

@@ -6,11 +6,12 @@ import { toBirr, toSantim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
 import { confirmRefund, declineRefund } from '../payments/refunds/confirm.ts';
-import { listAwaiting as listAwaitingRefunds, type RefundRow } from '../payments/refunds/queries.ts';
+import type { RefundRow } from '../payments/refunds/queries.ts';
 import { presentRefund, Refund, RefundParams } from '../payments/refunds/schema.ts';
+import { listAwaiting } from '../providers/outgoing.ts';
 import { confirmWithdrawal, declineWithdrawal } from '../withdrawals/confirm.ts';
 import { presentWithdrawal } from '../withdrawals/present.ts';
-import { listAwaiting, type WithdrawalRow } from '../withdrawals/queries.ts';
+import type { WithdrawalRow } from '../withdrawals/queries.ts';
 import { Withdrawal, WithdrawalParams } from '../withdrawals/schema.ts';
 import * as schema from './schema.ts';
 
@@ -36,8 +37,8 @@ function ownRequestsRoute(db: Database): Route {
       const message = 'Own requests retrieved';
       if (caller.environment === 'sandbox') return { message, data: { ids: [] } };
       const [withdrawals, refunds] = await Promise.all([
-        listAwaiting(db, caller, WAITING_MAX),
-        listAwaitingRefunds(db, caller, WAITING_MAX),
+        listAwaiting(db, 'withdrawal', { ...scopeOf(caller), limit: WAITING_MAX }),
+        listAwaiting(db, 'refund', { ...scopeOf(caller), limit: WAITING_MAX }),
       ]);
       const waiting = [...withdrawals, ...refunds];
       const requesters = [...new Set(waiting.map(({ requestedBy }) => requestedBy))];

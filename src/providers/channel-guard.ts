@@ -22,10 +22,7 @@ type Options = Pick<ProviderDeps, 'http' | 'clock'> & {
 
 /** One for each live channel and process, shared by all accounts there: its rate limit, circuit breakers and metrics. */
 export function createChannelGuard(channel: Channel, { http, clock, connection, monitor }: Options) {
-  const metrics = providerMetrics(monitor?.registry ?? new Registry());
-  // What has not occurred is 0, not absent.
-  for (const service of new Set(Object.values(SERVICE_OF))) metrics.open.set({ channel, service }, 0);
-  for (const result of ['delayed', 'refused']) metrics.limited.inc({ channel, result }, 0);
+  const metrics = providerMetrics(monitor?.registry ?? new Registry(), channel);
   const report = monitor ? createReport(channel, monitor) : () => {};
   const breakers = createBreakers(clock, (service, openMs) => {
     metrics.open.set({ channel, service }, openMs > 0 ? 1 : 0);

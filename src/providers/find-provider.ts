@@ -4,8 +4,12 @@ import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from
 import type { Channel } from '../merchants/channels/channel.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import { createChannelGuard, type ProviderMonitor } from './channel-guard.ts';
-import { connectAccount, withMerchantAccounts, type ConnectOne } from './credentials/accounts.ts';
-import type { CredentialStore } from './credentials/store.ts';
+import {
+  connectAccount,
+  withMerchantAccounts,
+  type ConnectOne,
+  type StoredCredentials,
+} from './credentials/accounts.ts';
 import type { AccountCredentials } from './credentials/values.ts';
 import { toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import type { FindProvider, Provider } from './provider.ts';
@@ -33,7 +37,7 @@ type FindProviderOptions = {
   /** Of live providers. */
   monitor?: ProviderMonitor;
   /** The credentials of merchants' own accounts; without it only the platform's accounts are used. */
-  credentials?: CredentialStore;
+  credentials?: StoredCredentials;
 };
 
 /**

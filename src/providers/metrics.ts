@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 import { Registry } from '../http/metrics.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { Provider } from './provider.ts';
 
 export type ProviderOperation = keyof Pick<
@@ -23,9 +24,12 @@ export type Service = (typeof SERVICE_OF)[ProviderOperation];
 const metricsOf = new WeakMap<Registry, ReturnType<typeof createMetrics>>();
 
 /** The metrics of live calls, once for each registry: an API and a worker in one process share them. */
-export function providerMetrics(registry: Registry) {
+export function providerMetrics(registry: Registry, channel: Channel) {
   const metrics = metricsOf.get(registry) ?? createMetrics(registry);
   metricsOf.set(registry, metrics);
+  // What has not occurred is 0, not absent.
+  for (const service of new Set(Object.values(SERVICE_OF))) metrics.open.set({ channel, service }, 0);
+  for (const result of ['delayed', 'refused']) metrics.limited.inc({ channel, result }, 0);
   return metrics;
 }
 

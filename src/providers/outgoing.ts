@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable, type Trx } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { MerchantScope } from '../lib/scope.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from './callbacks.ts';
@@ -44,6 +44,22 @@ export type OutgoingRow<Status = string, Stage = string> = MerchantScope & {
   /** When the provider first reported it as paid, if that report caused no transition. */
   firstReportedPaidAt: Date | null;
 };
+
+/** The status, or the stage while PENDING. */
+export function stateOf({ status, stage }: Pick<OutgoingRow, 'status' | 'stage'>): string {
+  return status === 'PENDING' ? stage : status;
+}
+
+/** Who has requested the merchant's withdrawals or refunds that wait for a second person, the newest first. */
+export async function listAwaiting(
+  db: Queryable,
+  table: 'withdrawal' | 'refund',
+  { limit, ...scope }: MerchantScope & { limit: number },
+) {
+  const sql = `SELECT id, requested_by FROM ${table} WHERE merchant_id = :merchantId AND environment = :environment
+    AND status = 'PENDING' AND stage = 'AWAITING_CONFIRMATION' ORDER BY id DESC LIMIT :limit`;
+  return rows<Pick<OutgoingRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
+}
 
 /** The columns that a check writes by itself. */
 type Changes = Partial<

@@ -9,15 +9,9 @@ import { recordTimeline } from '../lib/timeline.ts';
 import { notifyMembers } from '../outbox/mail.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { workOff } from '../outbox/work-off.ts';
+import { stateOf } from '../providers/outgoing.ts';
 import { recordWithdrawalEvents } from './events.ts';
-import {
-  findWithdrawal,
-  lockOldestAwaiting,
-  lockWithdrawal,
-  stateOf,
-  updateWithdrawal,
-  type WithdrawalRow,
-} from './queries.ts';
+import { findWithdrawal, lockOldestAwaiting, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 import { endUnsent, stageAfterConfirmation } from './review.ts';
 import { confirmableUntil } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';

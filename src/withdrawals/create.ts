@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { rolesWith } from '../access/users/roles.ts';
-import { listMembers } from '../access/users/team.ts';
+import { listConfirmers } from '../access/users/team.ts';
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { reservePosting } from '../ledger/postings.ts';
@@ -178,12 +177,10 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
 
 /** Mails the members who may confirm it, but for the requester. */
 async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
-  const { id: withdrawalId, requestId, channel, merchantId, requestedBy } = row;
-  const roles = rolesWith('withdrawals:write');
-  const others = (await listMembers(tx.trx, merchantId)).filter(({ userId }) => userId !== requestedBy);
+  const { id: withdrawalId, requestId, channel } = row;
   await notifyMembers(tx, row, {
     kind: 'withdrawal.awaiting',
-    userIds: others.filter(({ role }) => roles.includes(role)).map(({ userId }) => userId),
+    userIds: await listConfirmers(tx.trx, row, 'withdrawals:write'),
     withdrawalId,
     requestId,
     amount: formatBirr(row.amountSantim),

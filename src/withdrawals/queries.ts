@@ -1,4 +1,4 @@
-import { createPayoutExport, payoutConditions } from '../ledger/payout-list.ts';
+import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../ledger/payout-list.ts';
 import type { AllPayouts, ExportedPayout, PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import { snakeCase } from '../lib/column-names.ts';
@@ -45,13 +45,6 @@ export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Prom
   return first<WithdrawalRow>(trx, sql, { but });
 }
 
-/** Who has requested the merchant's withdrawals that wait for a second person, the newest first. */
-export async function listAwaiting(db: Queryable, scope: MerchantScope, limit: number) {
-  const sql = `SELECT id, requested_by FROM withdrawal WHERE merchant_id = :merchantId AND environment = :environment
-    AND stage = 'AWAITING_CONFIRMATION' ORDER BY requested_at DESC, id DESC LIMIT :limit`;
-  return rows<Pick<WithdrawalRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
-}
-
 /** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
 export async function findWithdrawal(
   db: Queryable,
@@ -94,11 +87,6 @@ export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
   return { ...row, type: 'withdrawal', paidSantim: row.paidSantim ?? row.amountSantim };
 }
 
-/** The status of a withdrawal, or its stage while PENDING. */
-export function stateOf({ status, stage }: WithdrawalRow): string {
-  return status === 'PENDING' ? stage : status;
-}
-
 /** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
 export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
   const sql = `SELECT id AS withdrawal_id, channel, environment, merchant_id, coalesce(submitted_at, created_at) AS sent_at
@@ -129,20 +117,10 @@ export async function listWithdrawals(db: Queryable, filter: AllPayouts<Withdraw
   return paginateNewest<WithdrawalRow>(db, { ...listed, values: { ...values, stage } }, page);
 }
 
-/** Columns for reports: nothing secret. */
 const EXPORTED = [
-  'id',
+  ...OUTGOING_COLUMNS,
   'requestId',
-  'amountSantim',
-  'currency',
-  'channel',
   'accountName',
-  'reason',
-  'status',
-  'providerReference',
-  'failure',
-  'requestedAt',
-  'completedAt',
   'reversedAt',
 ] as const satisfies (keyof WithdrawalRow)[];
 /** `destination`: the last four digits of the phone, or of the account after its bank. */
@@ -152,13 +130,9 @@ export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
 
 /** The withdrawals of the list, for reports. */
 export const withdrawalExport = createPayoutExport<ExportedRow>({
+  ...OUTGOING_EXPORT,
   table: 'withdrawal',
   columns: `${EXPORTED.map(snakeCase).join(', ')}, concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
-  groupBy: 'status, channel',
-  isPaid: `status = 'SUCCESS'`,
-  isOpen: `status = 'PENDING'`,
-  paid: 'coalesce(paid_santim, amount_santim)',
-  reference: 'provider_reference',
 });
 
 /** The amount withdrawn over each channel since an instant that counts towards the daily limit; santim. */

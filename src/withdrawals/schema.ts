@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { nameFields } from '../access/names.ts';
-import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../access/operator-schema.ts';
+import { id, links, reason, temporalUrl, timeline } from '../access/operator-schema.ts';
 import { Quote } from '../ledger/quote.ts';
 import { ACCOUNT_NUMBER, ACCOUNT_NUMBER_RULE, BANK_CODES } from '../lib/banks.ts';
 import {
@@ -15,18 +15,17 @@ import {
   reference,
 } from '../lib/fields.ts';
 import { ruleOf } from '../lib/issues.ts';
-import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone, PHONE_RULE } from '../lib/phone.ts';
 import { messageCode } from '../lib/sandbox-reasons.ts';
 import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/operations.ts';
+import { outgoingQueries, providerReference } from '../providers/outgoing-schema.ts';
 import type { Destination } from './queries.ts';
 import { RESOLUTIONS, REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 200;
-const SEARCH_CHARACTERS_MAX = 100;
 
 const channel = z.enum(CHANNELS);
 
@@ -72,22 +71,13 @@ export const VerifyParams = z.strictObject({
   withdrawal_requestID: z.string().max(64).describe("Our withdrawalRequestId, or the merchant's requestId"),
 });
 
-const status = statusParam(WITHDRAWAL_STATUSES).optional();
-const stage = statusParam(WITHDRAWAL_STAGES).optional().describe('Only PENDING ones in one of these stages');
-
-export const WithdrawalListQuery = z.strictObject({
-  startDate: dateParam.optional(),
-  endDate: dateParam.optional(),
-  status,
-  stage,
-  channel: channel.optional(),
-  search: z
-    .string()
-    .min(1)
-    .max(SEARCH_CHARACTERS_MAX)
-    .optional()
-    .describe('A withdrawalRequestId, requestId or provider reference, whole'),
-  ...pageQuery,
+export const { merchants: WithdrawalListQuery, operators: OperatorListQuery } = outgoingQueries({
+  statuses: WITHDRAWAL_STATUSES,
+  stages: WITHDRAWAL_STAGES,
+  search: {
+    merchants: 'A withdrawalRequestId, requestId or provider reference, whole',
+    operators: "An id, the merchant's requestId or the provider's reference, whole",
+  },
 });
 
 const text = z.string().optional();
@@ -228,27 +218,15 @@ export const WithdrawalQuotes = z
   })
   .meta({ id: 'WithdrawalQuotes' });
 
-export const OperatorListQuery = z.strictObject({
-  ...requestListQuery,
-  status,
-  stage,
-  search: plainText(SEARCH_CHARACTERS_MAX)
-    .min(1)
-    .optional()
-    .describe("An id, the merchant's requestId or the provider's reference, whole"),
-});
 export const OperatorParams = z.strictObject({ withdrawalId: id });
-
-const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
 
 export const WithdrawalResolution = z.strictObject({
   outcome: z
     .enum(RESOLUTIONS)
     .describe('COMPLETED: the beneficiary has the money. FAILED: the beneficiary has none of it'),
-  providerReference: plainText(PROVIDER_REFERENCE_CHARACTERS_MAX)
-    .trim()
-    .min(1)
-    .describe("The provider's reference of the payout, or of its statement that there was none"),
+  providerReference: providerReference.describe(
+    "The provider's reference of the payout, or of its statement that there was none",
+  ),
   paidAmount: birrAmount.optional().describe('With COMPLETED: what the beneficiary got, if that is not the amount'),
   reason,
 });

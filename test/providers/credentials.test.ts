@@ -9,8 +9,8 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { reencryptTable } from '../../src/lib/reencrypt.ts';
 import { SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
-import { createCredentialStore } from '../../src/providers/credentials/store.ts';
-import { SEALED_CREDENTIALS } from '../../src/providers/credentials/values.ts';
+import { listCredentials } from '../../src/providers/credentials/queries.ts';
+import { openCredentials, SEALED_CREDENTIALS } from '../../src/providers/credentials/values.ts';
 import { PEPPER, runCli, type BackOffice, type Person } from '../backoffice/back-office.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
@@ -173,9 +173,8 @@ test('values are stored encrypted, and are in no response, replay, audit row, ta
   ];
   const hidden = [...planted, ...planted.map((value) => Buffer.from(value).toString('hex'))];
   expect(hidden.filter((value) => everything.includes(value))).toEqual([]);
-  const store = createCredentialStore({ db: backOffice.database.db, keyRing: KEY_RING, clock: backOffice.clock });
-  const [set] = await store.setsOf({ merchantId, channel: 'CBE_BIRR' });
-  expect(set && store.open(set)).toEqual({ payIn: TILL, payOut: null });
+  const [set] = await listCredentials(backOffice.database.db, { merchantId, channel: 'CBE_BIRR' });
+  expect(set && openCredentials(KEY_RING, set)).toEqual({ payIn: TILL, payOut: null });
 });
 
 /** Every row of every table as text; bytes are in hexadecimal. */
@@ -294,7 +293,6 @@ test('meskot keys reencrypt brings them under the current key', async () => {
   const keyRing = { currentId: 'next', keys: new Map([...KEY_RING.keys, ['next', Buffer.alloc(32, 9)]]) };
   const { seen, reencrypted, failed } = await reencryptTable({ db, keyRing }, SEALED_CREDENTIALS, () => {});
   expect([reencrypted, failed]).toEqual([seen, []]);
-  const store = createCredentialStore({ db, keyRing, clock: backOffice.clock });
-  const [set] = await store.setsOf({ merchantId, channel: 'CBE_BIRR' });
-  expect(set && store.open(set).payIn).toEqual(TILL);
+  const [set] = await listCredentials(db, { merchantId, channel: 'CBE_BIRR' });
+  expect(set && openCredentials(keyRing, set).payIn).toEqual(TILL);
 });

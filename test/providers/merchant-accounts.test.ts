@@ -14,7 +14,6 @@ import {
   recordCheck,
   revokeCredentials,
 } from '../../src/providers/credentials/operations.ts';
-import { createCredentialStore } from '../../src/providers/credentials/store.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { findProviderOf, type FindProvider, type Provider } from '../../src/providers/provider.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
@@ -73,7 +72,7 @@ const liveProvidersOf = (settings: Record<string, string>) => {
 
 function connect(settings: Record<string, string>): FindProvider {
   const liveProviders = liveProvidersOf(settings);
-  const credentials = createCredentialStore({ db: database.db, keyRing: KEY_RING, clock });
+  const credentials = { db: database.db, keyRing: KEY_RING };
   return createFindProvider({ http, clock, simulatorUrl: simulator.url, liveProviders, credentials });
 }
 

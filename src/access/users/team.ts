@@ -5,7 +5,7 @@ import { AppError, found, invalidState } from '../../lib/errors.ts';
 import { lock } from '../../lib/lock.ts';
 import { discardCollected } from '../../outbox/mail.ts';
 import { ensurePermission } from './identify.ts';
-import { permissionsOf } from './roles.ts';
+import { permissionsOf, rolesWith } from './roles.ts';
 import { createToken, type UserToken } from './tokens.ts';
 
 export type Member = {
@@ -28,6 +28,18 @@ const MEMBERS = `
 /** The members of a merchant by name. */
 export async function listMembers(db: Queryable, merchantId: string): Promise<Member[]> {
   return rows<Member>(db, `${MEMBERS} ORDER BY u.name, m.user_id`, { merchantId });
+}
+
+/** The members who may confirm what this person, or key, has requested: those with the permission, but for the requester. */
+export async function listConfirmers(
+  db: Queryable,
+  { merchantId, requestedBy }: { merchantId: string; requestedBy: string },
+  permission: Parameters<typeof rolesWith>[0],
+): Promise<string[]> {
+  const roles = rolesWith(permission);
+  const members = await listMembers(db, merchantId);
+  const others = members.filter(({ userId, role }) => userId !== requestedBy && roles.includes(role));
+  return others.map(({ userId }) => userId);
 }
 
 const PENDING = `purpose = 'invitation' AND merchant_id = :merchantId AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :at`;

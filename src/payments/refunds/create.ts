@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { rolesWith } from '../../access/users/roles.ts';
-import { listMembers } from '../../access/users/team.ts';
+import { listConfirmers } from '../../access/users/team.ts';
 import { feeReturned } from '../../ledger/fees.ts';
 import { post } from '../../ledger/post.ts';
 import { reservePosting } from '../../ledger/postings.ts';
@@ -192,12 +191,10 @@ async function insertRefund(trx: Trx, row: Partial<RefundRow> & { createdAt: Dat
 
 /** Mails the members who may confirm it, but for the requester. */
 async function requestConfirmation(tx: UnitOfWork, row: RefundRow): Promise<void> {
-  const { id: refundId, transactionId, reference, merchantId, requestedBy } = row;
-  const roles = rolesWith('refunds:write');
-  const others = (await listMembers(tx.trx, merchantId)).filter(({ userId }) => userId !== requestedBy);
+  const { id: refundId, transactionId, reference } = row;
   await notifyMembers(tx, row, {
     kind: 'refund.awaiting',
-    userIds: others.filter(({ role }) => roles.includes(role)).map(({ userId }) => userId),
+    userIds: await listConfirmers(tx.trx, row, 'refunds:write'),
     refundId,
     transactionId,
     reference,

@@ -1,8 +1,13 @@
 import { readEffectiveRule } from '../../ledger/fees.ts';
-import { createPayoutExport, type ExportedPayout } from '../../ledger/payout-list.ts';
+import {
+  createPayoutExport,
+  OUTGOING_COLUMNS,
+  OUTGOING_EXPORT,
+  type ExportedPayout,
+} from '../../ledger/payout-list.ts';
 import type { Payout } from '../../ledger/postings.ts';
 import { snakeCase } from '../../lib/column-names.ts';
-import { first, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
 import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
@@ -52,13 +57,6 @@ export async function listRefundsOf(db: Queryable, transactionId: string): Promi
   });
 }
 
-/** Who has requested the merchant's refunds that wait for a second person, the newest first. */
-export async function listAwaiting(db: Queryable, scope: MerchantScope, limit: number) {
-  const sql = `SELECT id, requested_by FROM refund WHERE merchant_id = :merchantId AND environment = :environment
-    AND status = 'PENDING' AND stage = 'AWAITING_CONFIRMATION' ORDER BY id DESC LIMIT :limit`;
-  return rows<Pick<RefundRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
-}
-
 /** null and undefined do not narrow. */
 export type RefundFilter = {
   merchantId?: string | undefined;
@@ -88,33 +86,15 @@ export async function listRefunds(db: Queryable, { range, ...filter }: RefundFil
   return paginateNewest<RefundRow>(db, { table: 'refund', time: 'requested_at', where, values }, page);
 }
 
-/** Columns for reports: nothing secret. */
-const EXPORTED = [
-  'id',
-  'transactionId',
-  'reference',
-  'amountSantim',
-  'currency',
-  'channel',
-  'reason',
-  'status',
-  'providerReference',
-  'failure',
-  'requestedAt',
-  'completedAt',
-] as const satisfies (keyof RefundRow)[];
+const EXPORTED = [...OUTGOING_COLUMNS, 'transactionId', 'reference'] as const satisfies (keyof RefundRow)[];
 
 export type ExportedRefund = ExportedPayout<Pick<RefundRow, (typeof EXPORTED)[number]>>;
 
 /** The refunds of the list, for reports. */
 export const refundExport = createPayoutExport<Pick<RefundRow, (typeof EXPORTED)[number]>>({
+  ...OUTGOING_EXPORT,
   table: 'refund',
   columns: EXPORTED.map(snakeCase).join(', '),
-  groupBy: 'status, channel',
-  isPaid: `status = 'SUCCESS'`,
-  isOpen: `status = 'PENDING'`,
-  paid: 'coalesce(paid_santim, amount_santim)',
-  reference: 'provider_reference',
   sign: '-',
 });
 
@@ -166,9 +146,4 @@ export function paidOf({ paidSantim, amountSantim }: Pick<RefundRow, 'paidSantim
 /** The refund that the ledger posts. */
 export function toPayout(row: RefundRow): Payout & { type: 'refund' } {
   return { ...row, type: 'refund', paidSantim: paidOf(row) };
-}
-
-/** The status of a refund, or its stage while PENDING. */
-export function stateOf({ status, stage }: RefundRow): string {
-  return status === 'PENDING' ? stage : status;
 }

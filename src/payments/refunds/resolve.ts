@@ -7,8 +7,9 @@ import { formatBirr, type Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
+import { stateOf } from '../../providers/outgoing.ts';
 import { readPaid, requireUnusedReference, type FindPaidUnder } from '../../providers/resolution.ts';
-import { findPaidRefund, isContradicted, lockRefund, stateOf, updateRefund, type RefundRow } from './queries.ts';
+import { findPaidRefund, isContradicted, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
 

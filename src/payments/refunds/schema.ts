@@ -1,21 +1,19 @@
 import { z } from 'zod';
 
 import { nameFields } from '../../access/names.ts';
-import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../../access/operator-schema.ts';
+import { id, links, reason, temporalUrl, timeline } from '../../access/operator-schema.ts';
 import { retained } from '../../ledger/postings.ts';
 import { birrAmount, instant, plainText, reference, withoutNulls } from '../../lib/fields.ts';
 import { toBirr } from '../../lib/money.ts';
-import { dateParam, pageQuery, statusParam } from '../../lib/pagination.ts';
 import { timelineSchema } from '../../lib/timeline.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { requestedByFields } from '../../merchants/operations.ts';
+import { outgoingQueries, providerReference } from '../../providers/outgoing-schema.ts';
 import { REFUND_TIMELINE } from '../timeline.ts';
 import { toPayout, type RefundRow } from './queries.ts';
 import { REFUND_RESOLUTIONS, REFUND_STAGES, REFUND_STATUSES } from './states.ts';
 
 const REASON_CHARACTERS_MAX = 200;
-const SEARCH_CHARACTERS_MAX = 100;
-const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
 
 export const NewRefund = z.strictObject({
   reference: reference.meta({
@@ -37,23 +35,13 @@ export const RefundParams = z.strictObject({
   refundId: z.string().max(64).describe("Our refundId, or the merchant's reference"),
 });
 
-const status = statusParam(REFUND_STATUSES).optional();
-const stage = statusParam(REFUND_STAGES).optional().describe('Only PENDING ones in one of these stages');
-const channel = z.enum(CHANNELS);
-
-export const RefundListQuery = z.strictObject({
-  startDate: dateParam.optional(),
-  endDate: dateParam.optional(),
-  status,
-  stage,
-  channel: channel.optional(),
-  search: z
-    .string()
-    .min(1)
-    .max(SEARCH_CHARACTERS_MAX)
-    .optional()
-    .describe('A refundId, reference, transactionId or provider reference, whole'),
-  ...pageQuery,
+export const { merchants: RefundListQuery, operators: OperatorListQuery } = outgoingQueries({
+  statuses: REFUND_STATUSES,
+  stages: REFUND_STAGES,
+  search: {
+    merchants: 'A refundId, reference, transactionId or provider reference, whole',
+    operators: "An id, the merchant's reference or the provider's, whole",
+  },
 });
 
 const text = z.string().optional();
@@ -76,7 +64,7 @@ export const Refund = z
       .number()
       .describe('What the balance is charged: the amount, or paidAmount if it is less, - feeReturned - feeTaxReturned'),
     currency: z.literal('ETB'),
-    channel: channel.describe('The one that was paid'),
+    channel: z.enum(CHANNELS).describe('The one that was paid'),
     reason: text,
     status: z.enum(REFUND_STATUSES),
     stage: z.enum(REFUND_STAGES).optional().describe('The stage while PENDING'),
@@ -120,25 +108,13 @@ export function presentRefund(row: RefundRow) {
   );
 }
 
-export const OperatorListQuery = z.strictObject({
-  ...requestListQuery,
-  status,
-  stage,
-  search: plainText(SEARCH_CHARACTERS_MAX)
-    .min(1)
-    .optional()
-    .describe("An id, the merchant's reference or the provider's, whole"),
-});
 export const OperatorParams = z.strictObject({ refundId: id });
 
 export const RefundResolution = z.strictObject({
   outcome: z.enum(REFUND_RESOLUTIONS).describe('COMPLETED: the payer has the money. FAILED: the payer has none of it'),
-  providerReference: plainText(PROVIDER_REFERENCE_CHARACTERS_MAX)
-    .trim()
-    .min(1)
-    .describe(
-      "The provider's reference of the refund, or of its statement that there was none; of one not sent, that of the case",
-    ),
+  providerReference: providerReference.describe(
+    "The provider's reference of the refund, or of its statement that there was none; of one not sent, that of the case",
+  ),
   paidAmount: birrAmount.optional().describe('With COMPLETED: what the payer got, if that is not the amount'),
   reason,
 });

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { createCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { KeyRing } from '../../lib/crypto.ts';
+import { endOfAddisDay, startOfAddisDay } from '../../lib/dates.ts';
+import type { Queryable } from '../../lib/db.ts';
 import type { AccountStatement, ParsedCallback, Provider, RawCallback, Unknown } from '../provider.ts';
 import { PAYOUT_TO, type ConnectionSettings, type Credentials, type LiveChannel } from '../settings.ts';
-import { chooseSets, isInEffect, type CredentialSet } from './queries.ts';
-import type { CredentialStore } from './store.ts';
-import { accountOf, type AccountCredentials } from './values.ts';
+import { chooseSets, isInEffect, listAccounts, listCredentials, type CredentialSet } from './queries.ts';
+import { accountOf, openCredentials, type AccountCredentials } from './values.ts';
 
 export type ConnectOne = (credentials: Credentials) => Provider;
 
@@ -53,8 +56,11 @@ function parseByAny(providers: readonly Provider[]): Provider['parseCallback'] {
   };
 }
 
+/** Where merchants' credentials are stored, and the keys that they are encrypted with. */
+export type StoredCredentials = { db: Queryable; keyRing: KeyRing };
+
 type MerchantAccounts = {
-  credentials: CredentialStore;
+  credentials: StoredCredentials;
   channel: LiveChannel;
   clock: Clock;
   connect: (account: AccountCredentials) => Account;
@@ -93,20 +99,28 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
   };
 }
 
-const SETS_MAX = 10_000;
+/** Less than the time after which a decision applies (APPLIES_AFTER_MS). */
+const CACHE_MS = 4_000;
+const CACHED_MAX = 10_000;
 
 /** Our ids of payments, payouts and refunds. */
 const OUR_ORDER = /^(?:pat|wd|rfd)_[0-9A-Z]+$/;
 
-function connectMerchants({ credentials, channel, clock, connect }: MerchantAccounts) {
+function connectMerchants({ credentials: { db, keyRing }, channel, clock, connect }: MerchantAccounts) {
+  const load = createCache((merchantId) => listCredentials(db, { merchantId, channel }), {
+    ttlMs: CACHE_MS,
+    entriesMax: CACHED_MAX,
+  });
+  /** All sets of a merchant, newest first, at most 4 s old. */
+  const read = async (merchantId: string) => (await load(merchantId, clock().getTime())) ?? [];
   /** By the set's id; they hold the provider's tokens, too. */
   const connected = new Map<string, Account>();
 
   function connectSet(set: CredentialSet): Account {
-    const account = connected.get(set.id) ?? connect(credentials.open(set));
+    const account = connected.get(set.id) ?? connect(openCredentials(keyRing, set));
     connected.delete(set.id);
     connected.set(set.id, account);
-    if (connected.size > SETS_MAX) connected.delete(connected.keys().next().value ?? '');
+    if (connected.size > CACHED_MAX) connected.delete(connected.keys().next().value ?? '');
     return account;
   }
 
@@ -121,7 +135,7 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
 
   /** All sets of a merchant; those that have ended are no longer connected. */
   async function setsOf(merchantId: string): Promise<readonly CredentialSet[]> {
-    const sets = await credentials.setsOf({ merchantId, channel });
+    const sets = await read(merchantId);
     for (const set of sets) if (!isInEffect(set, clock())) connected.delete(set.id);
     return sets;
   }
@@ -133,7 +147,7 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
   const statementOf = (account: string, merchantId: string): AccountStatement => ({
     account,
     statement: async (day, cursor) => {
-      const sets = await credentials.setsOf({ merchantId, channel });
+      const sets = await read(merchantId);
       const usable = sets.find(
         (set) => [set.account, set.payoutAccount].includes(account) && isInEffect({ ...set, retiresAt: null }, clock()),
       );
@@ -149,11 +163,14 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
     connectSet,
     tryConnect,
     setsOf,
-    statements: async (day: string): Promise<AccountStatement[]> =>
-      (await credentials.accountsOf(channel, day)).flatMap(({ merchantId, account, payoutAccount }) =>
+    /** Of the accounts that were in effect at any time of a day. */
+    statements: async (day: string): Promise<AccountStatement[]> => {
+      const accounts = await listAccounts(db, { channel, at: endOfAddisDay(day), since: startOfAddisDay(day) });
+      return accounts.flatMap(({ merchantId, account, payoutAccount }) =>
         // Also while payouts are switched off: some may be in flight.
         [account, ...(payoutAccount === null ? [] : [payoutAccount])].map((name) => statementOf(name, merchantId)),
-      ),
+      );
+    },
   };
 }
 

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+import { requestListQuery } from '../access/operator-schema.ts';
+import { plainText } from '../lib/fields.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
+
+const SEARCH_CHARACTERS_MAX = 100;
+
+/** `search`: what the text is compared with, in the lists of merchants and of operators. */
+type Listed<Status, Stage> = {
+  statuses: readonly [Status, ...Status[]];
+  stages: readonly [Stage, ...Stage[]];
+  search: { merchants: string; operators: string };
+};
+
+/** The queries of the lists of withdrawals or refunds. */
+export function outgoingQueries<Status extends string, Stage extends string>(listed: Listed<Status, Stage>) {
+  const states = {
+    status: statusParam(listed.statuses).optional(),
+    stage: statusParam(listed.stages).optional().describe('Only PENDING ones in one of these stages'),
+  };
+  const { merchants, operators } = listed.search;
+  return {
+    merchants: z.strictObject({
+      startDate: dateParam.optional(),
+      endDate: dateParam.optional(),
+      ...states,
+      channel: z.enum(CHANNELS).optional(),
+      search: z.string().min(1).max(SEARCH_CHARACTERS_MAX).optional().describe(merchants),
+      ...pageQuery,
+    }),
+    operators: z.strictObject({
+      ...requestListQuery,
+      ...states,
+      search: plainText(SEARCH_CHARACTERS_MAX).min(1).optional().describe(operators),
+    }),
+  };
+}
+
+const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
+
+/** A provider's reference that an operator has found out. */
+export const providerReference = plainText(PROVIDER_REFERENCE_CHARACTERS_MAX).trim().min(1);
