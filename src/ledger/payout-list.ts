@@ -1,6 +1,6 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { countUpTo, readNewest, type ListPart } from '../lib/paginate-newest.ts';
+import { allOf, countUpTo, readNewest, type ListPart } from '../lib/paginate-newest.ts';
 import type { DayRange } from '../lib/pagination.ts';
 import type { Environment, MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
@@ -26,8 +26,15 @@ type PayoutGroup = PayoutTotals & { status: string; channel?: Channel; count: nu
 export type PayoutFilter<Status> = MerchantScope & {
   range: DayRange;
   statuses: Status[] | null;
-  /** Our id, the merchant's requestId, or the reference of the provider or the bank, whole. */
+  /** Our id, the merchant's own, or the reference of the provider or the bank, whole. */
   search?: string | undefined;
+};
+
+/** The same of withdrawals or refunds. */
+export type OutgoingFilter<Status, Stage> = PayoutFilter<Status> & {
+  channel?: string | undefined;
+  /** Of pending ones. */
+  stage?: Stage[] | null | undefined;
 };
 
 /** Filters for operators: all merchants and both environments, unless one is given. */
@@ -36,26 +43,29 @@ export type AllPayouts<Filter extends MerchantScope> = Omit<Filter, keyof Mercha
   environment?: Environment | undefined;
 };
 
-type AnyFilter = AllPayouts<PayoutFilter<string>> & { channel?: string | null | undefined };
-type Reference = 'provider_reference' | 'bank_reference';
+type AnyFilter = AllPayouts<PayoutFilter<string>> & {
+  channel?: string | null | undefined;
+  stage?: string[] | null | undefined;
+};
 
-/** The SQL conditions of the filters that are set, and their values. `reference`: the column that is searched. */
-export function payoutConditions(filter: AnyFilter, reference: Reference) {
-  const { merchantId, environment, range, statuses, channel, search } = filter;
-  const conditions = [
+/** The SQL conditions of the filters that are set, and their values. `searched`: the columns that are searched beside the id. */
+export function payoutConditions(filter: AnyFilter, searched: readonly string[]) {
+  const { merchantId, environment, range, statuses, stage, channel, search } = filter;
+  const where = allOf([
     'requested_at >= :from AND requested_at < :until',
-    ...(merchantId === undefined ? [] : ['merchant_id = :merchantId']),
-    ...(environment === undefined ? [] : ['environment = :environment']),
-    ...(statuses ? ['status = ANY (:statuses)'] : []),
-    ...(channel ? ['channel = :channel'] : []),
-    ...(search ? [`(id = :search OR request_id = :search OR ${reference} = :search)`] : []),
-  ];
-  const values = { merchantId, environment, from: range.from, until: range.until, statuses, channel, search };
-  return { where: conditions.join(' AND '), values };
+    merchantId !== undefined && 'merchant_id = :merchantId',
+    environment !== undefined && 'environment = :environment',
+    statuses && 'status = ANY (:statuses)',
+    stage && `status = 'PENDING' AND stage = ANY (:stage)`,
+    channel && 'channel = :channel',
+    search && `(${['id', ...searched].map((column) => `${column} = :search`).join(' OR ')})`,
+  ]);
+  const values = { merchantId, environment, from: range.from, until: range.until, statuses, stage, channel, search };
+  return { where, values };
 }
 
 /**
- * In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, the reference, and '-'
+ * In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, those that are searched, and '-'
  * before a fee that it gives back.
  */
 type Exported = {
@@ -65,7 +75,7 @@ type Exported = {
   isPaid: string;
   isOpen: string;
   paid: string;
-  reference: Reference;
+  searched: readonly string[];
   sign?: '-' | '';
 };
 
@@ -89,7 +99,6 @@ export const OUTGOING_EXPORT = {
   isPaid: `status = 'SUCCESS'`,
   isOpen: `status = 'PENDING'`,
   paid: 'coalesce(paid_santim, amount_santim)',
-  reference: 'provider_reference',
 } as const;
 
 /** Reads, counts and adds up the payouts of a list of the API, under its filters and in its order, for reports. */
@@ -113,7 +122,7 @@ export function createPayoutExport<Columns>({
   const sums = totals.map(([name, santim]) => `coalesce(sum(${santim}), 0)::bigint AS ${name}`);
   const columns = [exported.columns, ...totals.map(([name, santim]) => `${santim} AS ${name}`)].join(', ');
   const list = { columns, table, time: 'requested_at' };
-  const listed = (filter: AnyFilter) => ({ ...list, ...payoutConditions(filter, exported.reference) });
+  const listed = (filter: AnyFilter) => ({ ...list, ...payoutConditions(filter, exported.searched) });
   return {
     read: async (db: Queryable, filter: AnyFilter, part: ListPart) =>
       readNewest<ExportedPayout<Columns>>(db, listed(filter), part),

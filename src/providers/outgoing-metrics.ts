@@ -2,19 +2,18 @@ import { measureRow, type FigureGauge, type Registry } from '../http/metrics.ts'
 import { camelCase } from '../lib/column-names.ts';
 import type { Queryable } from '../lib/db.ts';
 
-/** `conflicts`, in SQL: the rows whose provider contradicts how they ended, undecided so far. */
+/** `conflicts`: those whose provider contradicts how they ended, undecided so far; in SQL, what to count. */
 type Measured = {
   table: 'withdrawal' | 'refund';
   stages: readonly string[];
-  conflicts: string;
-  conflictHelp: string;
+  conflicts: FigureGauge & { sql: string };
 };
 
 /** Gauges of pending withdrawals or refunds by stage, the age of the oldest, and those in conflict: counted at each scrape. */
 export function measureOutgoing(
   registry: Registry,
   db: Queryable,
-  { table, stages, conflicts, conflictHelp }: Measured,
+  { table, stages, conflicts: { sql: conflicting, ...conflicts } }: Measured,
 ): void {
   const name = `meskot_${table}s`;
   const open = stages.filter((stage) => stage !== 'COMPLETED');
@@ -23,7 +22,7 @@ export function measureOutgoing(
       name: `${name}_oldest_submitted_age_seconds`,
       help: `Time since the oldest pending ${table} was first sent; 0 if there is none`,
     },
-    conflicts: { name: `${name}_in_conflict`, help: conflictHelp },
+    conflicts,
   };
   for (const stage of open) {
     const gauge = { name: `${name}_pending`, help: `Pending ${table}s, by stage`, labels: { stage } };
@@ -31,7 +30,7 @@ export function measureOutgoing(
   }
   const counts = open.map((stage) => `count(*) FILTER (WHERE stage = '${stage}')::int AS ${stage.toLowerCase()}`);
   const sql = `SELECT ${counts.join(', ')}, coalesce(extract(epoch FROM now() - min(submitted_at)), 0)::float8 AS oldest,
-      (SELECT count(*)::int FROM ${conflicts}) AS conflicts
+      (SELECT count(*)::int FROM ${conflicting}) AS conflicts
     FROM ${table} WHERE status = 'PENDING'`;
   measureRow(registry, gauges, { db, sql });
 }

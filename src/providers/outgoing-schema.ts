@@ -9,8 +9,8 @@ const SEARCH_CHARACTERS_MAX = 100;
 
 /** `search`: what the text is compared with, in the lists of merchants and of operators. */
 type Listed<Status, Stage> = {
-  statuses: readonly [Status, ...Status[]];
-  stages: readonly [Stage, ...Stage[]];
+  statuses: readonly Status[];
+  stages: readonly Stage[];
   search: { merchants: string; operators: string };
 };
 

@@ -81,7 +81,7 @@ export type PayoutDestination =
  *   Awash push an id once and return its state. Any other rejection of a repeat may not be about the first submission, so
  *   the order is queried (src/payments/sync.ts).
  * - payout, refund: only after queryPayout or queryRefund returned not-found; an unknown outcome is queried, for as long as it takes
- *   (src/withdrawals/sync.ts, src/payments/refunds/sync.ts). Sent again all the same, it returns the state of the first submission.
+ *   (outgoing.ts). Sent again all the same, it returns the state of the first submission.
  */
 type Order = { orderId: string; amountSantim: Santim; currency: string; notifyUrl: string };
 
@@ -159,7 +159,7 @@ export type PayoutFailure = Omit<ProviderFailure, 'code'> & { code: ProviderFail
 
 /**
  * A callback's order and whether its signature is valid. Even a verified callback only triggers a query (`query`,
- * `queryPayout` or `queryRefund`; src/payments/sync.ts). `orderId` is ours: pat_…, wd_… or rfd_….
+ * `queryPayout` or `queryRefund`; src/payments/sync.ts, outgoing.ts). `orderId` is ours: pat_…, wd_… or rfd_….
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 

@@ -91,12 +91,14 @@ export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
   return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
 }
 
+const SEARCHED = ['request_id', 'bank_reference'];
+
 export type SettlementFilter = PayoutFilter<SettlementStatus>;
 
 /** Settlements, newest first: of a merchant, or of all. */
 export async function listSettlements(db: Queryable, filter: AllPayouts<SettlementFilter>, page: Page) {
   const listed = { columns: '*', table: 'settlement', time: 'requested_at' };
-  return paginateNewest<SettlementRow>(db, { ...listed, ...payoutConditions(filter, 'bank_reference') }, page);
+  return paginateNewest<SettlementRow>(db, { ...listed, ...payoutConditions(filter, SEARCHED) }, page);
 }
 
 /** A settlement as reports list it; `accountNumber` has only the last four digits. */
@@ -110,7 +112,7 @@ export const settlementExport = createPayoutExport<SettlementRow>({
   isPaid: `status = 'COMPLETED'`,
   isOpen: IS_OPEN,
   paid: 'amount_santim',
-  reference: 'bank_reference',
+  searched: SEARCHED,
 });
 
 /** Earlier completed settlements of the merchant to the same account: their number, sum, and the last credit. */

@@ -107,8 +107,11 @@ export function measureWithdrawals(registry: Registry, db: Database): void {
   measureOutgoing(registry, db, {
     table: 'withdrawal',
     stages: WITHDRAWAL_STAGES,
-    conflicts: `payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id WHERE ${OPEN_CONFLICT}`,
-    conflictHelp: 'Ended withdrawals that their provider contradicts: they wait for an operator',
+    conflicts: {
+      name: 'meskot_withdrawals_in_conflict',
+      help: 'Ended withdrawals that their provider contradicts: they wait for an operator',
+      sql: `payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id WHERE ${OPEN_CONFLICT}`,
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../ledger/payout-list.ts';
-import type { AllPayouts, ExportedPayout, PayoutFilter } from '../ledger/payout-list.ts';
+import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import { snakeCase } from '../lib/column-names.ts';
 import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
@@ -102,19 +102,17 @@ export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }
 
-export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & {
-  channel?: string | undefined;
-  /** Of pending ones. */
-  stage?: WithdrawalStage[] | null | undefined;
-};
+const SEARCHED = ['request_id', 'provider_reference'];
+
+export type WithdrawalFilter = OutgoingFilter<WithdrawalStatus, WithdrawalStage>;
 
 /** Withdrawals, newest first: of one merchant, or for operators of all. */
 export async function listWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
-  const { stage } = filter;
-  const { where, values } = payoutConditions(filter, 'provider_reference');
-  const ofStage = stage ? ` AND status = 'PENDING' AND stage = ANY (:stage)` : '';
-  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', where: where + ofStage };
-  return paginateNewest<WithdrawalRow>(db, { ...listed, values: { ...values, stage } }, page);
+  return paginateNewest<WithdrawalRow>(
+    db,
+    { table: 'withdrawal', time: 'requested_at', ...payoutConditions(filter, SEARCHED) },
+    page,
+  );
 }
 
 const EXPORTED = [
@@ -131,6 +129,7 @@ export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
 /** The withdrawals of the list, for reports. */
 export const withdrawalExport = createPayoutExport<ExportedRow>({
   ...OUTGOING_EXPORT,
+  searched: SEARCHED,
   table: 'withdrawal',
   columns: `${EXPORTED.map(snakeCase).join(', ')}, concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
 });

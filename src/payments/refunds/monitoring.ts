@@ -58,8 +58,11 @@ export function measureRefunds(registry: Registry, db: Database): void {
   measureOutgoing(registry, db, {
     table: 'refund',
     stages: REFUND_STAGES,
-    conflicts: `refund r WHERE ${CONFLICT}`,
-    conflictHelp: 'Failed refunds that their provider reports as paid: they wait for an operator',
+    conflicts: {
+      name: 'meskot_refunds_in_conflict',
+      help: 'Failed refunds that their provider reports as paid: they wait for an operator',
+      sql: `refund r WHERE ${CONFLICT}`,
+    },
   });
 }
 

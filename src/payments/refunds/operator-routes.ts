@@ -34,7 +34,8 @@ export function refundOperatorRoutes({ db, workflowUrl, findPaidPayout }: Deps):
       item: schema.ListedRefund,
       names: { db, fields: ['merchantId'] },
       name: 'Refunds',
-      list: async (query, page, at) => listRefunds(db, { ...query, range: readDayRange(query, at) }, page),
+      list: async (query, page, at) =>
+        listRefunds(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
       present: (row) => ({ ...schema.presentForOperators(row), temporalUrl: temporalUrlOf(row.id) }),
     }),
     operatorReadRoute('GET /api/ops/refunds/:refundId', {

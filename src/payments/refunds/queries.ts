@@ -1,20 +1,15 @@
 import { readEffectiveRule } from '../../ledger/fees.ts';
-import {
-  createPayoutExport,
-  OUTGOING_COLUMNS,
-  OUTGOING_EXPORT,
-  type ExportedPayout,
-} from '../../ledger/payout-list.ts';
+import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../../ledger/payout-list.ts';
+import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../../ledger/payout-list.ts';
 import type { Payout } from '../../ledger/postings.ts';
 import { snakeCase } from '../../lib/column-names.ts';
 import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
-import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
-import type { DayRange, Page } from '../../lib/pagination.ts';
+import { paginateNewest } from '../../lib/paginate-newest.ts';
+import type { Page } from '../../lib/pagination.ts';
 import { rowById } from '../../lib/row-by-id.ts';
-import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
-import type { Channel } from '../../merchants/channels/channel.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { CallbackRefund } from '../../providers/callbacks.ts';
 import type { OutgoingRow } from '../../providers/outgoing.ts';
 import type { PaidUnder } from '../../providers/resolution.ts';
@@ -57,33 +52,16 @@ export async function listRefundsOf(db: Queryable, transactionId: string): Promi
   });
 }
 
-/** null and undefined do not narrow. */
-export type RefundFilter = {
-  merchantId?: string | undefined;
-  environment?: Environment | undefined;
-  range: DayRange;
-  status?: RefundStatus[] | null | undefined;
-  /** Of pending ones. */
-  stage?: RefundStage[] | null | undefined;
-  channel?: Channel | undefined;
-  search?: string | undefined;
-};
+const SEARCHED = ['reference', 'transaction_id', 'provider_reference'];
 
 /** Refunds, newest first: of one merchant, or for operators of all. */
-export async function listRefunds(db: Queryable, { range, ...filter }: RefundFilter, page: Page) {
-  const { merchantId, environment, status, stage, channel, search } = filter;
-  const where = allOf([
-    'requested_at >= :from AND requested_at < :until',
-    merchantId !== undefined && 'merchant_id = :merchantId',
-    environment !== undefined && 'environment = :environment',
-    status && 'status = ANY (:status)',
-    stage && `status = 'PENDING' AND stage = ANY (:stage)`,
-    channel && 'channel = :channel',
-    search !== undefined &&
-      '(id = :search OR reference = :search OR transaction_id = :search OR provider_reference = :search)',
-  ]);
-  const values = { merchantId, environment, status, stage, channel, search, from: range.from, until: range.until };
-  return paginateNewest<RefundRow>(db, { table: 'refund', time: 'requested_at', where, values }, page);
+export async function listRefunds(
+  db: Queryable,
+  filter: AllPayouts<OutgoingFilter<RefundStatus, RefundStage>>,
+  page: Page,
+) {
+  const listed = { table: 'refund', time: 'requested_at', ...payoutConditions(filter, SEARCHED) };
+  return paginateNewest<RefundRow>(db, listed, page);
 }
 
 const EXPORTED = [...OUTGOING_COLUMNS, 'transactionId', 'reference'] as const satisfies (keyof RefundRow)[];
@@ -93,6 +71,7 @@ export type ExportedRefund = ExportedPayout<Pick<RefundRow, (typeof EXPORTED)[nu
 /** The refunds of the list, for reports. */
 export const refundExport = createPayoutExport<Pick<RefundRow, (typeof EXPORTED)[number]>>({
   ...OUTGOING_EXPORT,
+  searched: SEARCHED,
   table: 'refund',
   columns: EXPORTED.map(snakeCase).join(', '),
   sign: '-',

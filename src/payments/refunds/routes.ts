@@ -40,7 +40,8 @@ export function refundRoutes({ db, clock, findProvider }: Deps): Route[] {
       responses: { 200: z.array(schema.Refund) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const filter = { ...query, ...scopeOf(caller), range: readDayRange(query, clock()) };
+        const range = readDayRange(query, clock());
+        const filter = { ...query, ...scopeOf(caller), range, statuses: query.status ?? null };
         const { rows, pagination } = await listRefunds(db, filter, readPage(query));
         return { message: 'Refunds retrieved', data: rows.map(schema.presentRefund), pagination };
       },
