@@ -39,3 +39,14 @@ BEGIN
         AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status = 'SUCCESS'
         AND normalize_name(account_name) = normalize_name(p_account_name)));
 END $$;
+
+-- Another withdrawal, also if it was reversed, or refund that was paid under a provider's reference.
+CREATE OR REPLACE FUNCTION paid_under(p_id text, p_environment text, p_channel text, p_reference text)
+RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT id FROM withdrawal WHERE provider_reference = p_reference AND id <> p_id AND channel = p_channel
+    AND environment = p_environment AND status IN ('SUCCESS', 'REVERSED')
+  UNION ALL
+  SELECT id FROM refund WHERE provider_reference = p_reference AND id <> p_id AND channel = p_channel
+    AND environment = p_environment AND status = 'SUCCESS'
+  LIMIT 1
+$$;

@@ -13,7 +13,6 @@ import { createSyncAttempt } from '../payments/sync.ts';
 import { listAccounts } from '../providers/credentials/queries.ts';
 import { earliestCertificate, measureExpiries, providerExpiries, type Expiry } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
-import { findPaidPayout } from '../withdrawals/queries.ts';
 import { createCheckPayout } from '../withdrawals/sync.ts';
 
 type Options = { name: 'api' | 'worker'; log: Logger; registry: Registry };
@@ -41,7 +40,7 @@ export function createChecks(sync: Parameters<typeof createSyncAttempt>[0]) {
   return {
     checkAttempt: createSyncAttempt(sync),
     checkPayout: createCheckPayout(sync),
-    checkRefund: createCheckRefund({ ...sync, findPaidPayout }),
+    checkRefund: createCheckRefund(sync),
   };
 }
 

@@ -73,7 +73,7 @@ import { eventRoutes } from '../webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
 import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
-import { findPaidPayout, findWithdrawalBySecret } from '../withdrawals/queries.ts';
+import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { isPayoutConclusive } from '../withdrawals/sync.ts';
 import { createChecks, type Checks } from './open-process.ts';
@@ -182,7 +182,6 @@ export function routesOf(config: Config, parts: RouteParts) {
     catalogue: readEventCatalogue(parts.docsFolder),
     checkUrl: createEgressGuard(config.egress).checkUrl,
     findTransactionIds: (orderNo: string, scope?: MerchantScope) => findTransactionIds(db, orderNo, scope),
-    findPaidPayout,
     findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,

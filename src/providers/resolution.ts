@@ -1,39 +1,27 @@
-import type { Trx } from '../lib/db.ts';
+import { first, type Trx } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
-/** A payout (wd_…) or refund (rfd_…) that was paid under a provider's reference. */
-export type PaidUnder = { id: string; environment: Environment; channel: Channel; providerReference: string };
+/** A payout (wd_…) or refund (rfd_…), and the provider's reference of its payment. */
+type PaidUnder = { id: string; environment: Environment; channel: Channel; providerReference: string };
 
-/** Finds another one of a slice that was paid under the same reference. */
-export type FindPaidUnder = (trx: Trx, paid: PaidUnder) => Promise<{ id: string } | undefined>;
-
-/**
- * Another payout or refund that the reference has paid, if one of these finds it. Until the transaction ends, no other one is
- * confirmed under it.
- */
-export async function findPaidUnder(
-  trx: Trx,
-  paid: PaidUnder,
-  finders: readonly FindPaidUnder[],
-): Promise<{ id: string } | undefined> {
-  await lock(trx, 'payout_reference', `${paid.environment} ${paid.channel} ${paid.providerReference}`);
-  for (const find of finders) {
-    const other = await find(trx, paid);
-    if (other) return other;
-  }
-  return undefined;
+/** Another payout or refund that the reference has paid; null: none, and until the transaction ends none is confirmed under it. */
+export async function findPaidUnder(trx: Trx, paid: PaidUnder): Promise<string | null> {
+  const { environment, channel, providerReference } = paid;
+  await lock(trx, 'payout_reference', `${environment} ${channel} ${providerReference}`);
+  const sql = 'SELECT paid_under(:id, :environment, :channel, :providerReference) AS id';
+  return (await first<{ id: string | null }>(trx, sql, paid))?.id ?? null;
 }
 
-/** Throws INVALID_STATE if one of these finds another payout or refund that the reference has paid. */
-export async function requireUnusedReference(...search: Parameters<typeof findPaidUnder>): Promise<void> {
-  const other = await findPaidUnder(...search);
-  if (!other) return;
-  const issue = `is that of ${other.id}: give the one of ${search[1].id}`;
-  const existing = other.id.startsWith('rfd_') ? { refundId: other.id } : { withdrawalRequestId: other.id };
+/** Throws INVALID_STATE if the reference has paid another payout or refund. */
+export async function requireUnusedReference(trx: Trx, paid: PaidUnder): Promise<void> {
+  const other = await findPaidUnder(trx, paid);
+  if (other === null) return;
+  const issue = `is that of ${other}: give the one of ${paid.id}`;
+  const existing = other.startsWith('rfd_') ? { refundId: other } : { withdrawalRequestId: other };
   throw invalid('providerReference', { issue, code: 'already_used' }, { code: 'INVALID_STATE', existing });
 }
 

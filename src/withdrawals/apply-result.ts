@@ -3,18 +3,10 @@ import { first } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { findPaidRefund } from '../payments/refunds/queries.ts';
 import { hasLease, type Leased } from '../providers/lease.ts';
 import { referencesOf, type PayoutOutcome } from '../providers/provider.ts';
 import { findPaidUnder } from '../providers/resolution.ts';
-import {
-  findPaidPayout,
-  listCases,
-  lockWithdrawal,
-  updateWithdrawal,
-  writeCase,
-  type WithdrawalRow,
-} from './queries.ts';
+import { listCases, lockWithdrawal, updateWithdrawal, writeCase, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 /** The provider's report; `at`: the effective time. */
@@ -38,34 +30,30 @@ export async function applyProviderResult(
     // A check that took the lease after it had expired has the newer report, and may have sent again what was declined.
     const isNewest = hasLease(before, leased);
     if (!isNewest && outcome.kind === 'declined' && before.status === 'PENDING')
-      return { row: before, contradicted: null, other: undefined };
+      return { row: before, contradicted: null, other: null };
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null) {
       await recordTimeline(tx.trx, id, { at: before.submittedAt ?? at, kind: 'payout.submitted' });
     }
     let row = before;
-    const other = await findOther(tx, before, outcome);
+    const other =
+      before.status === 'PENDING' && isPaidReport(outcome)
+        ? await findPaidUnder(tx.trx, { ...before, providerReference: outcome.providerReference })
+        : null;
     for (const transition of other ? [] : transitionsOf(before, outcome)) {
       const changes = { ...checked, ...referencesOf(outcome), ...transition.changes };
       row = await transitionWithdrawal(tx, row, { ...transition, changes, at, notifyWorkflow });
     }
     if (row !== before) return { row, contradicted: null, other };
-    if (isNewest) row = await recordReport(tx, before, { outcome, at, checked, isOther: other !== undefined });
+    if (isNewest) row = await recordReport(tx, before, { outcome, at, checked, isOther: other !== null });
     const isConflict = CONTRADICTED[outcome.kind]?.includes(before.status) ?? false;
     if (isConflict) await openCase(tx, before, { outcome, at });
     return { row, contradicted: isConflict ? before.status : null, other };
   });
   if (contradicted) {
-    deps.log.error({ withdrawalId: id, outcome: outcome.kind, paidBefore: other?.id }, CONFLICT_LOG[contradicted]);
+    deps.log.error({ withdrawalId: id, outcome: outcome.kind, paidBefore: other }, CONFLICT_LOG[contradicted]);
   }
   return row;
-}
-
-/** The other payout or refund that the reference has paid which a PENDING withdrawal is reported as paid under. */
-async function findOther({ trx }: UnitOfWork, row: WithdrawalRow, outcome: PayoutOutcome) {
-  if (row.status !== 'PENDING' || !isPaidReport(outcome)) return undefined;
-  const { providerReference } = outcome;
-  return findPaidUnder(trx, { ...row, providerReference }, [findPaidPayout, findPaidRefund]);
 }
 
 /** The transitions that a report causes. Paid and reversed between two queries: both are posted and published. */

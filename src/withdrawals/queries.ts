@@ -15,7 +15,6 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { OutgoingRow } from '../providers/outgoing.ts';
 import type { PayoutDestination } from '../providers/provider.ts';
-import type { PaidUnder } from '../providers/resolution.ts';
 import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
 export type WithdrawalRow = OutgoingRow<WithdrawalStatus, WithdrawalStage> & {
@@ -73,13 +72,6 @@ export async function listByRequestIds(
 export function destinationOf({ phone, bankCode, accountNumber, accountName }: WithdrawalRow): Destination {
   if (phone !== null) return { kind: 'phone', phone, accountName };
   return { kind: 'bank', bankCode: bankCode!, accountNumber: accountNumber!, accountName };
-}
-
-/** Another withdrawal that was paid under the reference, also if it was reversed. */
-export async function findPaidPayout(trx: Trx, paid: PaidUnder): Promise<{ id: string } | undefined> {
-  const sql = `SELECT id FROM withdrawal WHERE provider_reference = :providerReference AND id <> :id
-    AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED') LIMIT 1`;
-  return first(trx, sql, paid);
 }
 
 /** The payout that the ledger posts. */

@@ -5,11 +5,10 @@ import { tooBig } from '../lib/issues.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { findPaidRefund } from '../payments/refunds/queries.ts';
 import { isLeased } from '../providers/lease.ts';
 import { stateOf } from '../providers/outgoing.ts';
 import { readPaid, requireUnusedReference } from '../providers/resolution.ts';
-import { findPaidPayout, isContradicted, listCases, lockWithdrawal, updateWithdrawal } from './queries.ts';
+import { isContradicted, listCases, lockWithdrawal, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
 import { requireUninvolved } from './review.ts';
 import type { RESOLUTIONS } from './states.ts';
@@ -114,7 +113,7 @@ function ensureWaited({ row, cases, at }: Subject, { outcome }: Decision): void 
 async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<void> {
   const { amountSantim } = row;
   const { providerReference, paidSantim } = decision;
-  await requireUnusedReference(trx, { ...row, providerReference }, [findPaidPayout, findPaidRefund]);
+  await requireUnusedReference(trx, { ...row, providerReference });
   const reported = await first<{ santim: Santim | null }>(
     trx,
     `SELECT max(CAST(detail ->> 'amountSantim' AS bigint)) AS santim FROM timeline

@@ -2,7 +2,6 @@ import { createRefund } from '../../src/payments/refunds/create.ts';
 import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
-import { findPaidPayout } from '../../src/withdrawals/queries.ts';
 import { DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN } from '../payments/refunds/fixture.ts';
 import {
   applyRefundOutcome,
@@ -177,7 +176,7 @@ function resolve(scenario: Scenario, one: ModelRefund, step: Resolve): PlannedCa
     call: () =>
       fixture.runInTransaction(async (tx) => {
         const found = { outcome, paidSantim, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
-        return (await resolveRefund({ tx, findPaidPayout }, one.id, { ...found, operatorId: 'opr_1', at })).isNew;
+        return (await resolveRefund(tx, one.id, { ...found, operatorId: 'opr_1', at })).isNew;
       }),
     record: () => {
       if (outcome === 'COMPLETED') Object.assign(one, paid, { status: 'SUCCESS' });

@@ -8,7 +8,6 @@ import { createRefund } from '../../src/payments/refunds/create.ts';
 import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
-import { findPaidPayout } from '../../src/withdrawals/queries.ts';
 import { DECLINED, returned, TAKEN } from '../payments/refunds/fixture.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { createTestDatabase, returnFeesOnRefund, type TestDatabase } from '../support/database.ts';
@@ -90,7 +89,7 @@ async function playRefund(scope: MerchantScope, { transactionId, paid, wanted }:
   if (paidSantim === undefined) return;
   const found = { outcome: 'COMPLETED', providerReference: `BACK-${row.id}`, reason: 'Their receipt.' } as const;
   const by = { operatorId: 'opr_1', at: fixture.clock(), paidSantim };
-  await fixture.runInTransaction((tx) => resolveRefund({ tx, findPaidPayout }, row.id, { ...found, ...by }));
+  await fixture.runInTransaction((tx) => resolveRefund(tx, row.id, { ...found, ...by }));
 }
 
 /** Plays payments and refunds day by day. */

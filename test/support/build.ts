@@ -28,8 +28,6 @@ import type {
   RefundOrder,
   RefundOutcome,
 } from '../../src/providers/provider.ts';
-import type { FindPaidUnder } from '../../src/providers/resolution.ts';
-import { findPaidPayout } from '../../src/withdrawals/queries.ts';
 import { KEY_RING } from './key-ring.ts';
 
 /** The requests a provider received, and its scripted results: each is returned once, the last one repeatedly. */
@@ -146,7 +144,6 @@ export type Fixture = {
   pass: (ms: number) => void;
   provider: ScriptedProvider;
   findProvider: FindProvider;
-  findPaidPayout: FindPaidUnder;
   baseUrl: string;
   pepper: string;
   peppers: readonly string[];
@@ -182,7 +179,6 @@ export function buildFixture(db: Database, options: FixtureOptions = {}): Fixtur
     runInTransaction: createTransactionRunner(db, (messages) => void enqueued.push(...messages)),
     clock: () => new Date(clockBefore().getTime() + passedMs),
     findProvider: options.findProvider ?? ((channel: string) => (channel === 'MPESA' ? null : provider)),
-    findPaidPayout,
     baseUrl: options.baseUrl ?? 'https://checkout.example',
     pepper: 'pepper of the tests',
     peppers: ['pepper of the tests'],

@@ -7,7 +7,6 @@ import { readRefund } from '../../src/payments/refunds/queries.ts';
 import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import { findRecoverableRefunds, refundWorkflowId } from '../../src/payments/refunds/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { findPaidPayout } from '../../src/withdrawals/queries.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
 import { returnFeesOnRefund } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -115,9 +114,7 @@ test('operators end a refund that is never decided, and its workflow ends with i
   await untilStatus(id, 'UNKNOWN');
   const resolution = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'Not made' } as const;
   const at = new Date(Date.now() + 2 * HOUR_MS);
-  await fixture.runInTransaction((tx) =>
-    resolveRefund({ tx, findPaidPayout }, id, { ...resolution, operatorId: 'opr_1', at }),
-  );
+  await fixture.runInTransaction((tx) => resolveRefund(tx, id, { ...resolution, operatorId: 'opr_1', at }));
   expect(await result(workflowId)).toBe('FAILED');
 });
 

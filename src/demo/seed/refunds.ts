@@ -3,7 +3,6 @@ import { first } from '../../lib/db.ts';
 import { createRefund } from '../../payments/refunds/create.ts';
 import { createCheckRefund } from '../../payments/refunds/sync.ts';
 import type { RefundOutcome } from '../../providers/provider.ts';
-import { findPaidPayout } from '../../withdrawals/queries.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type HistoryItem, type SeedContext } from './history.ts';
 
@@ -48,7 +47,7 @@ async function refund(context: SeedContext, reference: string, end: 'succeeded' 
   const findProvider = scriptedProvider('TELEBIRR', script);
   const wanted = { transactionId, reference, returnFee: false, requestedBy: DEMO_KEY_ID, reason: 'Ordered twice' };
   const { row } = await createRefund({ tx, clock, findProvider }, scope, wanted);
-  const check = createCheckRefund({ ...context, db, findProvider, findPaidPayout, log: silentLogger });
+  const check = createCheckRefund({ ...context, db, findProvider, log: silentLogger });
   for (const step of ['sent', 'queried']) {
     advance(context, PROVIDER_TAKES_MS);
     const { queried } = await check(row.id, { minIntervalMs: 0, notifyWorkflow: false });

@@ -5,17 +5,10 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { hasLease, type Leased } from '../../providers/lease.ts';
 import { referencesOf, type PayoutOutcome } from '../../providers/provider.ts';
-import { findPaidUnder, type FindPaidUnder } from '../../providers/resolution.ts';
+import { findPaidUnder } from '../../providers/resolution.ts';
 import type { TimelineKind } from '../timeline.ts';
-import { findPaidRefund, lockRefund, updateRefund, type RefundRow } from './queries.ts';
+import { lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund, type Transition } from './transition.ts';
-
-export type ApplyDeps = {
-  runInTransaction: RunInTransaction;
-  clock: Clock;
-  log: Pick<Logger, 'error'>;
-  findPaidPayout: FindPaidUnder;
-};
 
 type Report = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolean };
 
@@ -27,7 +20,7 @@ type Report = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolean };
  * @returns the row afterwards.
  */
 export async function applyRefundResult(
-  deps: ApplyDeps,
+  deps: { runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> },
   leased: RefundRow & Leased,
   report: Report,
 ): Promise<RefundRow> {
@@ -40,7 +33,10 @@ export async function applyRefundResult(
     // The first outcome: only now it is known that it was sent.
     if (before.lastOutcome === null)
       await record(tx, before, { kind: 'refund.submitted', at: before.submittedAt ?? at });
-    const other = await findOther(tx, before, { outcome, findPaidPayout: deps.findPaidPayout });
+    const other =
+      before.status !== 'SUCCESS' && isPaidReport(outcome)
+        ? await findPaidUnder(tx.trx, { ...before, providerReference: outcome.providerReference })
+        : null;
     const references = other ? {} : referencesOf(outcome);
     const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock(), ...references };
     const end = other ? null : endOf(before, outcome);
@@ -49,7 +45,7 @@ export async function applyRefundResult(
     if (!isNewest && !isContradiction) return before;
     if (isContradiction) {
       const { status } = before;
-      deps.log.error({ refundId: id, outcome: outcome.kind, status, paidBefore: other?.id }, CONTRADICTED);
+      deps.log.error({ refundId: id, outcome: outcome.kind, status, paidBefore: other }, CONTRADICTED);
     }
     const firstReportedPaidAt = isContradiction ? at : before.firstReportedPaidAt;
     // The lease of another check stays its own.
@@ -60,17 +56,6 @@ export async function applyRefundResult(
 
 const CONTRADICTED =
   'provider reports a refund of another amount, under a used reference, or that it had declined: operators must resolve it';
-
-/** The other refund or payout that the reference has paid which a refund is reported as paid under. */
-async function findOther(
-  { trx }: UnitOfWork,
-  row: RefundRow,
-  { outcome, findPaidPayout }: Pick<Report, 'outcome'> & Pick<ApplyDeps, 'findPaidPayout'>,
-) {
-  if (row.status === 'SUCCESS' || !isPaidReport(outcome)) return undefined;
-  const { providerReference } = outcome;
-  return findPaidUnder(trx, { ...row, providerReference }, [findPaidRefund, findPaidPayout]);
-}
 
 /** The end that a report causes; null: none. */
 function endOf(row: RefundRow, outcome: PayoutOutcome): Pick<Transition, 'to' | 'changes'> | null {

@@ -13,16 +13,15 @@ import { readDayRange } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
 import { readRequestedBy } from '../../merchants/operations.ts';
-import type { FindPaidUnder } from '../../providers/resolution.ts';
 import { listRefunds, lockRefund, readRefund } from './queries.ts';
 import { isResolvable, resolveRefund } from './resolve.ts';
 import * as schema from './schema.ts';
 import { refundWorkflowId } from './workflow.ts';
 
-type Deps = { db: Database; workflowUrl: WorkflowUrl; findPaidPayout: FindPaidUnder };
+type Deps = { db: Database; workflowUrl: WorkflowUrl };
 
 /** The refunds of all merchants, and the decision about one whose outcome is unknown. */
-export function refundOperatorRoutes({ db, workflowUrl, findPaidPayout }: Deps): Route[] {
+export function refundOperatorRoutes({ db, workflowUrl }: Deps): Route[] {
   const temporalUrlOf = (refundId: string) => workflowUrl(refundWorkflowId(refundId));
   return [
     operatorListRoute('GET /api/ops/refunds', {
@@ -49,11 +48,11 @@ export function refundOperatorRoutes({ db, workflowUrl, findPaidPayout }: Deps):
         return { message: 'Refund retrieved', data: { ...detail, temporalUrl: temporalUrlOf(params.refundId) } };
       },
     }),
-    resolveRoute({ findPaidPayout }),
+    resolveRoute(),
   ];
 }
 
-function resolveRoute({ findPaidPayout }: Pick<Deps, 'findPaidPayout'>): Route {
+function resolveRoute(): Route {
   return operatorRoute('POST /api/ops/refunds/:refundId/resolve', {
     operationId: 'opsResolveRefund',
     cli: { name: 'refunds resolve', confirm: '/api/ops/refunds/{refundId}' },
@@ -70,7 +69,7 @@ function resolveRoute({ findPaidPayout }: Pick<Deps, 'findPaidPayout'>): Route {
     run: async (context, { params: { refundId }, body: { paidAmount: paid, ...body } }) => {
       const before = await lockRefund(context.tx.trx, refundId);
       const resolution = { ...body, ...context, paidSantim: paid === undefined ? paid : toSantim(paid) };
-      const { row, isNew } = await resolveRefund({ ...context, findPaidPayout }, refundId, resolution);
+      const { row, isNew } = await resolveRefund(context.tx, refundId, resolution);
       const { outcome, providerReference } = body;
       const found = { outcome, providerReference, ...(paid !== undefined && { paid }) };
       const audit: AuditedChange = {

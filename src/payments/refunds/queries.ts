@@ -12,7 +12,6 @@ import { rowById } from '../../lib/row-by-id.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { CallbackRefund } from '../../providers/callbacks.ts';
 import type { OutgoingRow } from '../../providers/outgoing.ts';
-import type { PaidUnder } from '../../providers/resolution.ts';
 import type { TransactionRow } from '../queries.ts';
 import type { RefundStage, RefundStatus } from './states.ts';
 
@@ -100,13 +99,6 @@ export async function isFeeReturnable(
 ): Promise<boolean> {
   if (completedAt === null) return false;
   return (await readEffectiveRule(db, { merchantId, channel, direction: 'PAY_IN', at: completedAt })).returnedOnRefund;
-}
-
-/** Another refund that was paid under the reference. */
-export async function findPaidRefund(trx: Trx, paid: PaidUnder): Promise<{ id: string } | undefined> {
-  const sql = `SELECT id FROM refund WHERE provider_reference = :providerReference AND id <> :id
-    AND channel = :channel AND environment = :environment AND status = 'SUCCESS' LIMIT 1`;
-  return first(trx, sql, paid);
 }
 
 /** Whether a refund that had failed is reported as paid, and operators have not decided about it. */

@@ -8,8 +8,8 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
 import { stateOf } from '../../providers/outgoing.ts';
-import { readPaid, requireUnusedReference, type FindPaidUnder } from '../../providers/resolution.ts';
-import { findPaidRefund, isContradicted, lockRefund, updateRefund, type RefundRow } from './queries.ts';
+import { readPaid, requireUnusedReference } from '../../providers/resolution.ts';
+import { isContradicted, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
@@ -39,7 +39,7 @@ export function isResolvable(row: RefundRow, at: Date): boolean {
  * INSUFFICIENT_BALANCE.
  */
 export async function resolveRefund(
-  { tx, findPaidPayout }: { tx: UnitOfWork; findPaidPayout: FindPaidUnder },
+  tx: UnitOfWork,
   refundId: string,
   { operatorId, notices = [], at, ...resolution }: Resolution & Actor & { at: Date },
 ): Promise<{ row: RefundRow; isNew: boolean }> {
@@ -53,7 +53,7 @@ export async function resolveRefund(
   if (isRepeat) return { row, isNew: false };
   ensureResolvable(row, outcome, at);
   if (isPaid) {
-    await requireUnusedReference(tx.trx, { ...row, providerReference }, [findPaidRefund, findPaidPayout]);
+    await requireUnusedReference(tx.trx, { ...row, providerReference });
     await ensurePlausible(tx.trx, row, paidSantim);
   }
   const { environment, requestedBy, confirmedBy } = row;

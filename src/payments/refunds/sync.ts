@@ -9,7 +9,7 @@ import {
   type Checked,
   type Outgoing,
 } from '../../providers/outgoing.ts';
-import { applyRefundResult, type ApplyDeps } from './apply-result.ts';
+import { applyRefundResult } from './apply-result.ts';
 import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
 import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
@@ -33,7 +33,7 @@ const REFUNDS: Omit<Outgoing<RefundRow>, 'apply'> = {
 };
 
 /** Sends a refund and queries its outcome, as {@link createCheck} does, or ends it where nobody has confirmed it in time. */
-export function createCheckRefund(deps: CheckDeps & Pick<ApplyDeps, 'findPaidPayout'>): CheckRefund {
+export function createCheckRefund(deps: CheckDeps): CheckRefund {
   return createCheck(deps, { ...REFUNDS, apply: async (leased, report) => applyRefundResult(deps, leased, report) });
 }
 

@@ -8,7 +8,6 @@ import { refundRoutes } from '../../../src/payments/refunds/routes.ts';
 import { createCheckRefund, type CheckRefund } from '../../../src/payments/refunds/sync.ts';
 import { transactionRoutes } from '../../../src/payments/transaction-routes.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
-import { findPaidPayout } from '../../../src/withdrawals/queries.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../../support/build.ts';
 import { createTestDatabase, returnFeesOnRefund } from '../../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../../support/http.ts';
@@ -113,9 +112,7 @@ async function buildInto(own: RefundFixture): Promise<() => Promise<void>> {
       for (const _ of outcomes) await checkRefund(refundId, { ...CHECK, proof: true });
     },
     resolve: (refundId, resolution, operatorId = 'opr_1') =>
-      fixture.runInTransaction((tx) =>
-        resolveRefund({ tx, findPaidPayout }, refundId, { ...resolution, operatorId, at: clock() }),
-      ),
+      fixture.runInTransaction((tx) => resolveRefund(tx, refundId, { ...resolution, operatorId, at: clock() })),
     secondPersonFrom: (santim) => db.transaction((trx) => setSecondPersonFrom(trx, own.scope.merchantId, santim)),
     balance: async () => {
       const { availableSantim, reservedSantim } = await readBalance(db, own.scope);
