@@ -36,7 +36,6 @@ import { REFUND_EVENTS } from '../payments/refunds/events.ts';
 import { refundOperatorRoutes } from '../payments/refunds/operator-routes.ts';
 import { findRefundBySecret } from '../payments/refunds/queries.ts';
 import { refundRoutes } from '../payments/refunds/routes.ts';
-import { isRefundConclusive } from '../payments/refunds/sync.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../payments/sync.ts';
@@ -68,14 +67,12 @@ import { operatorResendRoutes } from '../webhooks/delivery/operator-resend-route
 import { deliveryOperatorRoutes } from '../webhooks/delivery/operator-routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { EVENT_TYPE_NAMES, SUBSCRIPTION_EVENTS, type EventCatalogue } from '../webhooks/events/catalogue.ts';
-import { findResourceDeliveries } from '../webhooks/events/queries.ts';
 import { eventRoutes } from '../webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
 import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
 import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
-import { isPayoutConclusive } from '../withdrawals/sync.ts';
 import { createChecks, type Checks } from './open-process.ts';
 
 const EVENT_TYPES = {
@@ -182,7 +179,6 @@ export function routesOf(config: Config, parts: RouteParts) {
     catalogue: readEventCatalogue(parts.docsFolder),
     checkUrl: createEgressGuard(config.egress).checkUrl,
     findTransactionIds: (orderNo: string, scope?: MerchantScope) => findTransactionIds(db, orderNo, scope),
-    findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
     streams,
@@ -218,9 +214,9 @@ function createCallbacks(
       const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
       const options = { minIntervalMs, notifyWorkflow: true, proof: verified };
       if ('attemptId' in order) return isConclusive(await checkAttempt(order.attemptId, options));
-      return 'refundId' in order
-        ? isRefundConclusive(await checkRefund(order.refundId, options))
-        : isPayoutConclusive(await checkPayout(order.withdrawalId, options));
+      const checked =
+        'refundId' in order ? checkRefund(order.refundId, options) : checkPayout(order.withdrawalId, options);
+      return (await checked).isConclusive;
     },
     unknown: limits.unknownCallbacks,
     networksOf: callbackNetworks(config.liveProviders),

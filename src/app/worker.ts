@@ -22,12 +22,13 @@ import { createRelay, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
 import { measureRefunds } from '../payments/refunds/monitoring.ts';
-import { recheckRefundsAfterCallbacks } from '../payments/refunds/sync.ts';
+import { REFUNDS } from '../payments/refunds/sync.ts';
 import { findRecoverableRefunds } from '../payments/refunds/workflow.ts';
 import { recheckAfterCallbacks, MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
 import { createNoticeWriter } from '../portal/notices.ts';
 import { warnOfExpiries } from '../providers/expiry.ts';
+import { recheckOutgoing } from '../providers/outgoing.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles, expireReports, removeAbandoned } from '../reports/files.ts';
@@ -54,7 +55,7 @@ import { cancelUnconfirmed } from '../withdrawals/confirm.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
-import { recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
+import { PAYOUTS } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 import { createChecks, openProcess, readExpiries, type Checks } from './open-process.ts';
@@ -224,8 +225,12 @@ function timedJobs(
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
     job('cancel unconfirmed withdrawals', MINUTE_MS, (stopping) => cancelUnconfirmed(deps, stopping)),
     job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
-    job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
-    job('recheck refunds with callbacks', 30_000, () => recheckRefundsAfterCallbacks(deps, RECHECK_BATCH)),
+    job('recheck payouts with callbacks', 30_000, () =>
+      recheckOutgoing({ ...deps, check: deps.checkPayout }, PAYOUTS, RECHECK_BATCH),
+    ),
+    job('recheck refunds with callbacks', 30_000, () =>
+      recheckOutgoing({ ...deps, check: deps.checkRefund }, REFUNDS, RECHECK_BATCH),
+    ),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
     job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
     job('request scheduled reports', MINUTE_MS, (stopping) => requestDueReports(deps, stopping)),

@@ -10,7 +10,7 @@ import { readPage } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import type { ResourceDelivery } from '../webhooks/events/queries.ts';
+import { findResourceDeliveries } from '../webhooks/events/queries.ts';
 import {
   findTransaction,
   listAttempts,
@@ -27,13 +27,9 @@ import { isAttemptOver } from './states.ts';
 import type { CheckAttempt } from './sync.ts';
 import * as schema from './transaction-schema.ts';
 
-/** The deliveries of a transaction's events, as the webhooks slice presents them. */
-export type FindDeliveries = (scope: MerchantScope, transactionId: string) => Promise<ResourceDelivery[]>;
-
 type TransactionDeps = {
   db: Database;
   clock: Clock;
-  findDeliveries: FindDeliveries;
   findProvider: FindProvider;
   checkAttempt: CheckAttempt;
 };
@@ -76,7 +72,7 @@ export function transactionRoutes(deps: TransactionDeps): Route[] {
   ];
 }
 
-async function readDetail({ db, findDeliveries }: TransactionDeps, scope: MerchantScope, transaction: TransactionRow) {
+async function readDetail({ db }: TransactionDeps, scope: MerchantScope, transaction: TransactionRow) {
   const { id } = transaction;
   const refunds = await listRefundsOf(db, id);
   const isPaid = transaction.status === 'SUCCESS';
@@ -85,7 +81,7 @@ async function readDetail({ db, findDeliveries }: TransactionDeps, scope: Mercha
     listAttempts(db, id),
     listResourceMovements(db, scope, [id, ...refunds.map((one) => one.id)]),
     readTimeline(db, id),
-    findDeliveries(scope, id),
+    findResourceDeliveries(db, scope, id),
   ]);
   return {
     ...presentTransaction(transaction),

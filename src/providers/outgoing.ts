@@ -105,8 +105,12 @@ export type Outgoing<Row extends OutgoingRow> = {
   apply: (leased: Row & Leased, report: Effect & { outcome: PayoutOutcome }) => Promise<Row>;
 };
 
-/** A payout or refund after a check. `queried`: this call queried the provider, and `outcome` is its report. */
-export type Checked<Row> = { row: Row; queried: boolean; outcome: string | null };
+/**
+ * A payout or refund after a check. `queried`: this call queried the provider, and `outcome` is its report. `isConclusive`: it
+ * concludes the verified callback that triggered it, because the provider was queried and knows the outcome, or the order was
+ * never sent or has the status that no report changes.
+ */
+type Checked<Row> = { row: Row; queried: boolean; outcome: string | null; isConclusive: boolean };
 export type Check<Row> = (id: string, options: CheckOptions) => Promise<Checked<Row>>;
 
 /** `isFirst`: this call is the first to send it. `mayBeSent`: also again, where the provider does not know it. */
@@ -131,14 +135,18 @@ export function createCheck<Row extends OutgoingRow>(deps: CheckDeps, orders: Ou
         const row = isNone
           ? await takeBack(deps, orders, claimed)
           : await orders.apply(claimed, { outcome, at, notifyWorkflow });
-        return { row, queried: true, outcome: outcome.kind };
+        return checkedOf(row, { queried: true, outcome: outcome.kind, finalStatus: orders.finalStatus });
       },
     });
 }
 
-const unqueried = <Row extends OutgoingRow>(row: Row): Checked<Row> => {
-  return { row, queried: false, outcome: row.lastOutcome };
-};
+function checkedOf<Row extends OutgoingRow>(
+  row: Row,
+  { finalStatus, ...report }: { finalStatus: string; queried: boolean; outcome: string | null },
+): Checked<Row> {
+  const isFinal = row.submittedAt === null || row.status === finalStatus;
+  return { row, ...report, isConclusive: isFinal || (report.queried && report.outcome !== 'unknown') };
+}
 
 /**
  * Takes the lease. From then on the order counts as sent, even if this process dies, so that its money is not released.
@@ -155,6 +163,8 @@ async function claim<Row extends OutgoingRow>(
   }: Omit<CheckOptions, 'now'> & Effect & { id: string },
 ): Promise<Claim<Claimed<Row>, Checked<Row>>> {
   const { at } = effect;
+  const { finalStatus } = orders;
+  const unqueried = (row: Row) => checkedOf(row, { queried: false, outcome: row.lastOutcome, finalStatus });
   return runInTransaction(async (tx) => {
     const row = await orders.lock(tx.trx, id);
     if (row.stage === 'AWAITING_CONFIRMATION' && orders.endUnconfirmed) {
@@ -165,7 +175,7 @@ async function claim<Row extends OutgoingRow>(
     const isFirst = row.stage === 'CREATED';
     const isQueryable = isPending
       ? ['CREATED', 'SUBMITTED', 'UNKNOWN'].includes(row.stage)
-      : row.submittedAt !== null && row.status !== orders.finalStatus && (proof || row.status === 'SUCCESS');
+      : row.submittedAt !== null && row.status !== finalStatus && (proof || row.status === 'SUCCESS');
     const sinceMs = row.lastCheckedAt === null ? Infinity : at.getTime() - row.lastCheckedAt.getTime();
     const isDue = minIntervalMs === 0 || sinceMs >= minIntervalMs;
     if (!isQueryable || !isDue) return { result: unqueried(row) };
@@ -217,17 +227,6 @@ async function queryProvider<Row extends OutgoingRow>(
   }
   const { channel, callbackSecret: secret } = row;
   return orders.send(provider, row, callbackUrl(provider.callbackBaseUrl ?? baseUrl, { channel, secret }));
-}
-
-/**
- * Whether a check concludes the verified callback that triggered it: the provider was queried and knows the outcome, or the
- * order was never sent or has the status that no report changes.
- */
-export function isOutgoingConclusive(
-  { row, queried, outcome }: Checked<Pick<OutgoingRow, 'status' | 'submittedAt'>>,
-  { finalStatus }: Pick<Outgoing<never>, 'finalStatus'>,
-): boolean {
-  return row.submittedAt === null || row.status === finalStatus || (queried && outcome !== 'unknown');
 }
 
 /** For so long a provider's queries may lag behind its callbacks. */

@@ -1,20 +1,13 @@
 import { first } from '../lib/db.ts';
 import type { CheckDeps } from '../providers/lease.ts';
-import {
-  createCheck,
-  isOutgoingConclusive,
-  recheckOutgoing,
-  type Check,
-  type Checked,
-  type Outgoing,
-} from '../providers/outgoing.ts';
+import { createCheck, type Check, type Outgoing } from '../providers/outgoing.ts';
 import { applyProviderResult } from './apply-result.ts';
 import { destinationOf, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 
 export type CheckPayout = Check<WithdrawalRow>;
 
 /** A withdrawal of a suspended merchant is not sent. */
-const PAYOUTS: Omit<Outgoing<WithdrawalRow>, 'apply'> = {
+export const PAYOUTS: Omit<Outgoing<WithdrawalRow>, 'apply'> = {
   table: 'withdrawal',
   finalStatus: 'REVERSED',
   account: 'payouts',
@@ -38,15 +31,4 @@ export function createCheckPayout(deps: CheckDeps): CheckPayout {
     ...PAYOUTS,
     apply: async (leased, report) => applyProviderResult(deps, leased, report),
   });
-}
-
-/** Whether a check concludes the verified callback that triggered it. */
-export const isPayoutConclusive = (checked: Checked<WithdrawalRow>): boolean => isOutgoingConclusive(checked, PAYOUTS);
-
-/** Checks withdrawals again that had a verified callback, as {@link recheckOutgoing} does. */
-export async function recheckPayoutsAfterCallbacks(
-  { checkPayout, ...deps }: Pick<CheckDeps, 'db' | 'clock'> & { checkPayout: CheckPayout },
-  limit: number,
-): Promise<number> {
-  return recheckOutgoing({ ...deps, check: checkPayout }, PAYOUTS, limit);
 }

@@ -7,7 +7,6 @@ import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.t
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { TIMELINE } from '../../src/payments/timeline.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
-import { findResourceDeliveries } from '../../src/webhooks/events/queries.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -42,10 +41,7 @@ describe('one transaction', () => {
        VALUES ('${newId('whs')}', :merchantId, :environment, 'https://hooks.example.com', '{*}', true, '', '')`,
       scope,
     );
-    const routes = [
-      ...checkoutRoutes(fixture),
-      ...transactionRoutes({ ...fixture, findDeliveries: (one, id) => findResourceDeliveries(database.db, one, id) }),
-    ];
+    const routes = [...checkoutRoutes(fixture), ...transactionRoutes(fixture)];
     server = await startTestServer(
       testServerDeps(database.db, { routes, clock: fixture.clock }),
       stubKey(scope.merchantId),

@@ -30,7 +30,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     database = await createTestDatabase();
     fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
-    const routes = transactionRoutes({ ...fixture, findDeliveries: async () => [] });
+    const routes = transactionRoutes(fixture);
     server = await startTestServer(
       testServerDeps(database.db, { routes, clock: fixture.clock }),
       stubKey(scope.merchantId),

@@ -18,7 +18,7 @@ describe('searching by phone', () => {
     database = await createTestDatabase();
     fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
-    const routes = [...checkoutRoutes(fixture), ...transactionRoutes({ ...fixture, findDeliveries: async () => [] })];
+    const routes = [...checkoutRoutes(fixture), ...transactionRoutes(fixture)];
     server = await startTestServer(
       testServerDeps(database.db, { routes, clock: fixture.clock }),
       stubKey(scope.merchantId),

@@ -26,7 +26,7 @@ describe('a payment of the sandbox that waits for its payer', () => {
     const findProvider = createFindProvider({ http, clock: systemClock, simulatorUrl: simulator.url });
     fixture = buildFixture(database.db, { clock: systemClock, findProvider });
     scope = await buildMerchant(database.db);
-    const routes = [...checkoutRoutes(fixture), ...transactionRoutes({ ...fixture, findDeliveries: async () => [] })];
+    const routes = [...checkoutRoutes(fixture), ...transactionRoutes(fixture)];
     server = await startTestServer(testServerDeps(database.db, { routes }), stubKey(scope.merchantId));
   });
   afterAll(async () => {
@@ -91,7 +91,7 @@ describe('a payment of the sandbox that waits for its payer', () => {
 
   test('stays as it is while the provider does not respond', async () => {
     const away = createFindProvider({ http, clock: systemClock, simulatorUrl: 'http://127.0.0.1:9' });
-    const deps = { ...fixture, findProvider: away, findDeliveries: async () => [] };
+    const deps = { ...fixture, findProvider: away };
     const { sessionId, transactionId } = await buildSession(fixture, scope);
     await pay(sessionId, 'CBE_BIRR');
     const other = await startTestServer(

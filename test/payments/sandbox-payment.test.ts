@@ -53,7 +53,7 @@ describe('paying in the sandbox over HTTP', () => {
       unknown: createLimits(NO_LIMITS).unknownCallbacks,
       log: createLogger('silent', 'test'),
     });
-    const routes = [...checkoutRoutes(fixture), ...transactionRoutes({ ...fixture, findDeliveries: async () => [] })];
+    const routes = [...checkoutRoutes(fixture), ...transactionRoutes(fixture)];
     const api = createTestServer({
       ...testServerDeps(database.db, { routes, routers: [callbacks] }),
       ...createTokenAuthenticator(fixture),

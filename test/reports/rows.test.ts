@@ -45,7 +45,7 @@ beforeAll(async () => {
   fixture = buildFixture(database.db, { clock: () => new Date(nowMs) });
   const checkPayout = createCheckPayout(fixture);
   reports = await startReports(fixture, [
-    ...transactionRoutes({ ...fixture, findDeliveries: async () => [] }),
+    ...transactionRoutes(fixture),
     ...withdrawalRoutes({ ...fixture, checkPayout }),
     ...balanceRoutes(fixture),
   ]);

@@ -33,10 +33,7 @@ let scope: MerchantScope;
 beforeAll(async () => {
   database = await createTestDatabase();
   fixture = buildFixture(database.db);
-  reports = await startReports(fixture, [
-    ...transactionRoutes({ ...fixture, findDeliveries: async () => [] }),
-    ...transactionReportRoutes(fixture),
-  ]);
+  reports = await startReports(fixture, [...transactionRoutes(fixture), ...transactionReportRoutes(fixture)]);
   scope = await buildMerchant(database.db);
   for (let number = 0; number < TRANSACTIONS; number += 1) {
     // Pairs of one instant, and few amounts, so that the order of equal ones counts.

@@ -2,11 +2,12 @@ import { listWorkItems, REVIEW_ITEMS } from '../../src/backoffice/work-queue.ts'
 import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { recheckOutgoing } from '../../src/providers/outgoing.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
 import { isContradicted, listCases, readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../../src/withdrawals/sync.ts';
+import { createCheckPayout, PAYOUTS } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, COMPLETED, useWithdrawalFixture } from './fixture.ts';
 
@@ -193,11 +194,11 @@ async function paidAndCalledBack(): Promise<string> {
 test('a verified callback after SUCCESS is rechecked until the provider reports the reversal', async () => {
   const id = await paidAndCalledBack();
   fixture.pass(2 * 60_000);
-  expect(await recheckPayoutsAfterCallbacks(fixture, 10)).toBe(1);
-  expect(await recheckPayoutsAfterCallbacks(fixture, 10)).toBe(0);
+  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10)).toBe(1);
+  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10)).toBe(0);
   fixture.pass(30 * 60_000);
   fixture.provider.returnsForPayouts(REVERSED);
-  expect(await recheckPayoutsAfterCallbacks(fixture, 10)).toBe(1);
+  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10)).toBe(1);
   expect((await fixture.read(id)).status).toBe('REVERSED');
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
 });
@@ -207,7 +208,7 @@ test('a verified callback after SUCCESS is rechecked every two minutes for twent
   let queried = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {
     fixture.pass(2 * 60_000);
-    queried += await recheckPayoutsAfterCallbacks(fixture, 10);
+    queried += await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10);
   }
   // One each two minutes, until one came twenty minutes after the callback.
   expect(queried).toBe(11);

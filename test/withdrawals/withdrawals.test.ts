@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { listCases, type WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
-import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { untilServed } from '../support/build.ts';
 import { servedOnly } from '../support/http.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
@@ -146,7 +146,7 @@ describe('the life of a withdrawal', () => {
     expect((await fixture.checkPayout(id, CHECK)).queried).toBe(false);
     for (const _ of [1, 2]) {
       const checked = await fixture.checkPayout(id, { ...CHECK, proof: true });
-      expect(isPayoutConclusive(checked)).toBe(true);
+      expect(checked.isConclusive).toBe(true);
       expect(checked.row).toMatchObject({ status: 'FAILED' });
       expect(await listCases(fixture.db, id)).toMatchObject([{ status: 'FAILED', decision: null, closedAt: null }]);
     }

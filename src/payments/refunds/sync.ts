@@ -1,14 +1,7 @@
 import { first, type Trx } from '../../lib/db.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { CheckDeps } from '../../providers/lease.ts';
-import {
-  createCheck,
-  isOutgoingConclusive,
-  recheckOutgoing,
-  type Check,
-  type Checked,
-  type Outgoing,
-} from '../../providers/outgoing.ts';
+import { createCheck, type Check, type Outgoing } from '../../providers/outgoing.ts';
 import { applyRefundResult } from './apply-result.ts';
 import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
 import { confirmableUntil } from './states.ts';
@@ -16,7 +9,7 @@ import { transitionRefund } from './transition.ts';
 
 export type CheckRefund = Check<RefundRow>;
 
-const REFUNDS: Omit<Outgoing<RefundRow>, 'apply'> = {
+export const REFUNDS: Omit<Outgoing<RefundRow>, 'apply'> = {
   table: 'refund',
   finalStatus: 'SUCCESS',
   account: 'payments',
@@ -50,15 +43,4 @@ async function endUnconfirmed(tx: UnitOfWork, row: RefundRow, end: { at: Date; n
   const message = 'No second person of the merchant confirmed it within 7 days.';
   const failure = { code: 'TIMED_OUT', message, providerCode: '', retryable: true } as const;
   return transitionRefund(tx, row, { ...end, to: 'FAILED', changes: { failure } });
-}
-
-/** Whether a check concludes the verified callback that triggered it. */
-export const isRefundConclusive = (checked: Checked<RefundRow>): boolean => isOutgoingConclusive(checked, REFUNDS);
-
-/** Checks refunds again that had a verified callback, as {@link recheckOutgoing} does. */
-export async function recheckRefundsAfterCallbacks(
-  { checkRefund, ...deps }: Pick<CheckDeps, 'db' | 'clock'> & { checkRefund: CheckRefund },
-  limit: number,
-): Promise<number> {
-  return recheckOutgoing({ ...deps, check: checkRefund }, REFUNDS, limit);
 }

@@ -1,7 +1,8 @@
 import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
-import { createCheckRefund, recheckRefundsAfterCallbacks } from '../../../src/payments/refunds/sync.ts';
+import { createCheckRefund, REFUNDS } from '../../../src/payments/refunds/sync.ts';
+import { recheckOutgoing } from '../../../src/providers/outgoing.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
 
@@ -165,7 +166,7 @@ test('a verified callback after a decline is rechecked every two minutes for twe
   let queried = 0;
   for (let minutes = 0; minutes < 60; minutes += 2) {
     fixture.pass(2 * 60_000);
-    queried += await recheckRefundsAfterCallbacks(fixture, 10);
+    queried += await recheckOutgoing({ ...fixture, check: fixture.checkRefund }, REFUNDS, 10);
   }
   expect(queried).toBe(11);
 });

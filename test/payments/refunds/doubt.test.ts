@@ -1,7 +1,6 @@
 import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../../src/backoffice/work-queue.ts';
 import { readTimeline } from '../../../src/lib/timeline.ts';
 import { confirmRefund, declineRefund } from '../../../src/payments/refunds/confirm.ts';
-import { isRefundConclusive } from '../../../src/payments/refunds/sync.ts';
 import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
 import { autoDecide } from '../../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../../src/withdrawals/sync.ts';
@@ -134,9 +133,9 @@ describe('a refund that had failed and is reported as paid', () => {
   test('a callback is concluded by a query that has an outcome', async () => {
     const id = await fixture.requested({ amount: 50 });
     fixture.provider.returnsForRefunds(UNKNOWN);
-    expect(isRefundConclusive(await fixture.checkRefund(id, CHECK))).toBe(false);
+    expect((await fixture.checkRefund(id, CHECK)).isConclusive).toBe(false);
     fixture.provider.returnsForRefunds(returned(50_00n));
-    expect(isRefundConclusive(await fixture.checkRefund(id, CHECK))).toBe(true);
+    expect((await fixture.checkRefund(id, CHECK)).isConclusive).toBe(true);
   });
 });
 

@@ -79,8 +79,7 @@ async function buildInto(own: RefundFixture): Promise<() => Promise<void>> {
   const { db } = database;
   const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
   const checkRefund = createCheckRefund(fixture);
-  const deps = { ...fixture, findDeliveries: async () => [] };
-  const routes = [...refundRoutes(deps), ...transactionRoutes(deps)];
+  const routes = [...refundRoutes(fixture), ...transactionRoutes(fixture)];
   const { clock, runInTransaction } = fixture;
   const server = await startTestServer(testServerDeps(db, { routes, clock, runInTransaction }), stubKey('mrc_none'));
   let references = 0;
