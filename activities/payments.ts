@@ -2,13 +2,11 @@ import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { PaymentInput } from '../src/payments/workflow.ts';
 
-/** Whether the attempt has ended, and its outcome. */
 type PaymentReport = { final: boolean; attemptStatus: string };
 
 type Operation = (attemptId: string, at: Date) => Promise<PaymentReport>;
 
 export type PaymentDeps = {
-  /** Queries the provider and applies its result. */
   check: Operation;
   /** Queries a last time, then expires the attempt and its session; not final while the outcome is unknown. */
   expire: Operation;

@@ -21,7 +21,6 @@ export type ClaimedAttempt = AttemptRow &
     feeRule: FeeRuleJson;
   };
 
-/** A provider's result for an attempt, before it is written. */
 export type ProviderResult<Outcome extends ProviderOutcome = ProviderOutcome> = {
   attempt: ClaimedAttempt;
   outcome: Outcome;

@@ -28,7 +28,6 @@ export function transactionSnapshot(row: TransactionRow) {
   return { object: 'transaction', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
 
-/** A transaction in its events: a full snapshot, so that the order of events does not matter. */
 export const TransactionData = z.strictObject({
   object: z.literal('transaction'),
   ...snapshotFields,
@@ -36,7 +35,6 @@ export const TransactionData = z.strictObject({
 });
 export type TransactionData = z.output<typeof TransactionData>;
 
-/** Every event of a transaction: its meaning and the schema of its `data`. */
 export const TRANSACTION_EVENTS = eventTypes(TransactionData, {
   'checkout.completed': 'A checkout was paid: its transaction became SUCCESS.',
   'checkout.failed': 'A checkout ended without payment: its transaction became FAILED.',

@@ -30,7 +30,6 @@ const CALLBACK_SECRET_BYTES = 24;
 export const PROVIDER_WAIT_MS = 2_000;
 export const NEXT_POLL_AFTER_MS = 2_000;
 
-/** The response to `pay`. */
 export type Payment = z.output<typeof schema.Payment>;
 
 export type PayDeps = { tx: UnitOfWork; findProvider: FindProvider; clock: Clock };

@@ -17,7 +17,6 @@ const claimed = { claimedStatus: text.optional(), reason: text.optional(), provi
 const refund = { refundId: text };
 const refunded = { ...refund, amountSantim: santim };
 
-/** The entries of a transaction's timeline about its refunds. */
 export const REFUND_TIMELINE = {
   'refund.created': entry('A refund was requested: its money is reserved', { ...refunded, awaitsConfirmation: flag }),
   'refund.confirmed': entry('A second person of the merchant confirmed a refund', refund),

@@ -92,13 +92,10 @@ export const TransactionNarrowing = z.object({
 const SORTS = ['-createdAt', 'createdAt', '-amount', 'amount'] as const;
 const sort = z.enum(SORTS).default('-createdAt').describe('Equal ones by id; - is descending');
 
-/** Query of the list's sums. */
 export const TransactionFilterQuery = z.strictObject(filter).superRefine(checkAmounts);
 
-/** Query of the list as a file. */
 export const TransactionExportQuery = z.strictObject({ ...filter, sort }).superRefine(checkAmounts);
 
-/** Query of the list. */
 export const TransactionListQuery = z
   .strictObject({ ...filter, sort, ...sortedPageQuery })
   .superRefine(checkAmounts)
@@ -111,7 +108,6 @@ export const TransactionListQuery = z
 
 export const TransactionParams = z.strictObject({ transactionId: z.string().max(64) });
 
-/** What the payer does, in the sandbox. */
 export const PayerDecision = z.strictObject({
   decision: z.enum(PAYER_DECISIONS).describe('What the payer does with the request to pay'),
 });
@@ -160,7 +156,6 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction' });
 
-/** One try to pay on one channel. */
 const Attempt = z.object({
   attemptId: z.string(),
   channel: z.enum(CHANNELS),
@@ -195,7 +190,6 @@ export const TransactionDetail = Transaction.extend({
 
 export const OperatorParams = z.strictObject({ transactionId: id });
 
-/** Query of operators' list. */
 export const OperatorTransactionQuery = z.strictObject({
   status: statusParam(TRANSACTION_STATUSES).optional(),
   channel: z.enum(CHANNELS).optional(),
@@ -205,7 +199,6 @@ export const OperatorTransactionQuery = z.strictObject({
   ...requestListQuery,
 });
 
-/** A transaction in operators' list. */
 export const OperatorTransaction = Transaction.extend({
   customerPhone: z.string().optional().describe('All but the last four digits masked'),
   merchantId: z.string(),
@@ -221,7 +214,6 @@ export const PaymentReturn = z.strictObject({
   reference: providerReference.describe("The provider's or the bank's reference of the return"),
 });
 
-/** The result of a decision about held money. */
 export const HeldDecision = z
   .object({
     transactionId: z.string(),
@@ -238,7 +230,6 @@ export const HeldDecision = z
 
 const OperatorAttempt = Attempt.extend({ links });
 
-/** A transaction as operators see it, with every attempt to pay it. */
 export const OperatorTransactionDetail = Transaction.extend({
   merchantId: z.string(),
   merchantName: z.string(),

@@ -23,7 +23,6 @@ export type LockedPayment = Pick<AttemptRow, 'sessionId' | 'transactionId'> &
     transactionStatus: TransactionStatus;
   };
 
-/** One transition of an attempt, and what changes with it. */
 export type Transition = {
   attempt: Partial<AttemptRow> & { status: AttemptStatus };
   /** The session's next status; its events and timeline, and the transaction's status, follow from it. Without one all stay. */

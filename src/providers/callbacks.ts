@@ -189,7 +189,6 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string } | { 
   channel: Channel;
   body: Buffer;
   verified: boolean;
-  /** Why it was not verified. */
   rejectionReason: string | null;
 };
 

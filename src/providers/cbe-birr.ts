@@ -39,7 +39,6 @@ const ROW_TYPES: Record<string, string> = {
 const text = z.string();
 const optional = text.optional();
 
-/** A payment, a payout or a refund. */
 const Order = z
   .object({
     status: z.number(),

@@ -32,9 +32,7 @@ type FindProviderOptions = {
   simulatorPublicUrl?: string | null;
   /** The limit of one call in the sandbox: 2 s unless given. */
   timeoutMs?: number;
-  /** Live providers by the settings; none unless given. */
   liveProviders?: LiveProviders;
-  /** Of live providers. */
   monitor?: ProviderMonitor;
   /** The credentials of merchants' own accounts; without it only the platform's accounts are used. */
   credentials?: StoredCredentials;

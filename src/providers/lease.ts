@@ -6,7 +6,6 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { FindProvider } from './provider.ts';
 
-/** What the check of an order at its provider needs. */
 export type CheckDeps = {
   db: Queryable;
   runInTransaction: RunInTransaction;

@@ -38,7 +38,6 @@ export type Meaning =
   | ('unknownPayer' | 'unknownPayee' | 'unknownParty')
   | ('exists' | 'notFound');
 
-/** One provider's calls about orders, and its codes. */
 type OrderCalls = {
   /** Of our account. The provider's texts are logged, stored and shown, so one that quotes a secret has … in its place. */
   secrets: readonly string[];

@@ -42,3 +42,19 @@ const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
 
 /** A provider's reference that an operator has found out. */
 export const providerReference = plainText(PROVIDER_REFERENCE_CHARACTERS_MAX).trim().min(1);
+
+/** Why one is still PENDING, for the merchant. */
+const PENDING_REASONS = {
+  AWAITING_CONFIRMATION:
+    'Another person of the merchant has to confirm it in the portal, within 7 days of its request.',
+  CREATED: 'It is about to be sent to the provider.',
+  UNDER_REVIEW: 'It is being reviewed before it is sent.',
+  SUBMITTED: 'The provider has it and has not paid it yet.',
+  UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
+} as const;
+
+/** The stage while PENDING, and what is waited for; nulls after the end. */
+export function presentStage(stage: keyof typeof PENDING_REASONS | 'COMPLETED') {
+  if (stage === 'COMPLETED') return { stage: null, pendingReason: null };
+  return { stage, pendingReason: PENDING_REASONS[stage] };
+}

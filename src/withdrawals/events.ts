@@ -20,14 +20,12 @@ export async function recordWithdrawalEvents(
   await recordEvents(tx, recorded);
 }
 
-/** A withdrawal in its events: a full snapshot, so that the order of events does not matter. */
 const WithdrawalData = z.strictObject({
   object: z.literal('withdrawal'),
   ...snapshotFields,
   ...Withdrawal.omit({ environment: true }).shape,
 });
 
-/** Every event of a withdrawal: its meaning and the schema of its `data`. */
 export const WITHDRAWAL_EVENTS = eventTypes(WithdrawalData, {
   'withdrawal.created': 'A withdrawal was requested: its amount, fee and tax are reserved.',
   'withdrawal.under_review': 'A withdrawal is reviewed before it is sent; reviewReasons has the reasons.',

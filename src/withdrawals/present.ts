@@ -3,18 +3,9 @@ import { withoutNulls } from '../lib/fields.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import { messageCodeOf } from '../lib/sandbox-reasons.ts';
+import { presentStage } from '../providers/outgoing-schema.ts';
 import type { WithdrawalRow } from './queries.ts';
 import { Withdrawal } from './schema.ts';
-
-/** Why a withdrawal is still PENDING, for the merchant. */
-const PENDING_REASONS = {
-  AWAITING_CONFIRMATION:
-    'Another person of the merchant has to confirm it in the portal, within 7 days of its request.',
-  CREATED: 'It is about to be sent to the provider.',
-  UNDER_REVIEW: 'It is being reviewed before it is sent.',
-  SUBMITTED: 'The provider has it and has not paid it yet.',
-  UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
-} as const;
 
 /** The public withdrawal, without the fields that have no value. Columns that the schema does not name are dropped. */
 export function presentWithdrawal(row: WithdrawalRow) {
@@ -35,8 +26,7 @@ export function presentWithdrawal(row: WithdrawalRow) {
         accountName,
       }),
       failure: row.failure && { ...row.failure, ...messageCodeOf(row.failure.message) },
-      stage: stage === 'COMPLETED' ? null : stage,
-      pendingReason: stage === 'COMPLETED' ? null : PENDING_REASONS[stage],
+      ...presentStage(stage),
       reviewReasons: reviewReasons.length === 0 ? null : reviewReasons,
       limitsApplied: {
         min: birr(limits.minSantim),

@@ -118,7 +118,6 @@ type ExportedRow = Pick<WithdrawalRow, (typeof EXPORTED)[number]> & { destinatio
 
 export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
 
-/** The withdrawals of the list, for reports. */
 export const withdrawalExport = createPayoutExport<ExportedRow>({
   ...OUTGOING_EXPORT,
   searched: SEARCHED,

@@ -85,7 +85,6 @@ const limits = { min: z.number(), max: z.number() };
 const said = z.string();
 const failure = z.object({ code: said, message: said, messageCode, providerCode: said, retryable: z.boolean() });
 
-/** A withdrawal's public fields. */
 export const Withdrawal = z
   .object({
     withdrawalRequestId: z.string(),
@@ -172,7 +171,6 @@ const direction = z
   })
   .describe('ETB');
 
-/** One channel of `GET /api/checkout/limits`. */
 export const ChannelLimits = z
   .object({
     channel,
@@ -242,14 +240,12 @@ export const OperatorWithdrawal = Withdrawal.omit({ withdrawalRequestId: true })
   })
   .meta({ id: 'OpsWithdrawal' });
 
-/** A withdrawal in the list of all merchants. */
 export const ListedWithdrawal = OperatorWithdrawal.extend(nameFields('merchantId')).meta({ id: 'OpsListedWithdrawal' });
 
 export const ResolvedWithdrawal = OperatorWithdrawal.extend({
   othersNeeded: z.int().describe('How many other operators must resolve it in the same way'),
 }).meta({ id: 'OpsResolvedWithdrawal' });
 
-/** A withdrawal with everything that its review needs. */
 export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
   ...requestedByFields,
   confirmedBy: z.string().nullable().describe('usr_…: the second person of the merchant; null: none'),

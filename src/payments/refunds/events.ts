@@ -24,7 +24,6 @@ const RefundData = z.strictObject({
   ...Refund.omit({ environment: true }).shape,
 });
 
-/** Every event of a refund: its meaning and the schema of its `data`. */
 export const REFUND_EVENTS = eventTypes(RefundData, {
   'refund.created': 'A refund of a payment was requested: its money is reserved.',
   'refund.succeeded': 'A refund was paid back to the payer.',

@@ -17,7 +17,6 @@ const items = (kind: string, since: string, what: string): string => `
          'refund-' || r.id AS workflow_id
   FROM refund r`;
 
-/** Refunds that operators must resolve. */
 export const REFUND_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['REFUND_UNKNOWN', 'REFUND_CONFLICT'],
   sql: `${items(

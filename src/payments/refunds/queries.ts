@@ -3,7 +3,7 @@ import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions
 import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../../ledger/payout-list.ts';
 import type { Payout } from '../../ledger/postings.ts';
 import { snakeCase } from '../../lib/column-names.ts';
-import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
@@ -67,7 +67,6 @@ const EXPORTED = [...OUTGOING_COLUMNS, 'transactionId', 'reference'] as const sa
 
 export type ExportedRefund = ExportedPayout<Pick<RefundRow, (typeof EXPORTED)[number]>>;
 
-/** The refunds of the list, for reports. */
 export const refundExport = createPayoutExport<Pick<RefundRow, (typeof EXPORTED)[number]>>({
   ...OUTGOING_EXPORT,
   searched: SEARCHED,

@@ -8,7 +8,7 @@ import { toBirr } from '../../lib/money.ts';
 import { timelineSchema } from '../../lib/timeline.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { requestedByFields } from '../../merchants/operations.ts';
-import { outgoingQueries, providerReference } from '../../providers/outgoing-schema.ts';
+import { outgoingQueries, presentStage, providerReference } from '../../providers/outgoing-schema.ts';
 import { REFUND_TIMELINE } from '../timeline.ts';
 import { toPayout, type RefundRow } from './queries.ts';
 import { REFUND_RESOLUTIONS, REFUND_STAGES, REFUND_STATUSES } from './states.ts';
@@ -46,7 +46,6 @@ export const { merchants: RefundListQuery, operators: OperatorListQuery } = outg
 
 const text = z.string().optional();
 
-/** A refund's public fields. */
 export const Refund = z
   .object({
     refundId: z.string(),
@@ -81,18 +80,9 @@ export const Refund = z
 
 export const RefundDetail = Refund.extend({ timeline: timelineSchema(REFUND_TIMELINE) }).meta({ id: 'RefundDetail' });
 
-/** Why a refund is still PENDING, for the merchant. */
-const PENDING_REASONS = {
-  AWAITING_CONFIRMATION:
-    'Another person of the merchant has to confirm it in the portal, within 7 days of its request.',
-  CREATED: 'It is about to be sent to the provider.',
-  SUBMITTED: 'The provider has it and has not paid it yet.',
-  UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
-} as const;
-
 /** The public refund, without the fields that have no value. Columns that the schema does not name are dropped. */
 export function presentRefund(row: RefundRow) {
-  const { stage: at, feeSantim, feeTaxSantim, amountSantim, paidSantim } = row;
+  const { feeSantim, feeTaxSantim, amountSantim, paidSantim } = row;
   return Refund.parse(
     withoutNulls({
       ...row,
@@ -102,8 +92,7 @@ export function presentRefund(row: RefundRow) {
       feeTaxReturned: toBirr(-feeTaxSantim),
       totalDebit: toBirr(retained(toPayout(row))),
       paidAmount: paidSantim && toBirr(paidSantim),
-      stage: at === 'COMPLETED' ? null : at,
-      pendingReason: at === 'COMPLETED' ? null : PENDING_REASONS[at],
+      ...presentStage(row.stage),
     }),
   );
 }
@@ -125,14 +114,12 @@ export const OperatorRefund = Refund.extend({
   temporalUrl: temporalUrl.optional(),
 }).meta({ id: 'OpsRefund' });
 
-/** A refund in the list of all merchants. */
 export const ListedRefund = OperatorRefund.extend(nameFields('merchantId')).meta({ id: 'OpsListedRefund' });
 
 export function presentForOperators(row: RefundRow) {
   return { ...presentRefund(row), merchantId: row.merchantId, stage: row.stage };
 }
 
-/** A refund with everything that its resolution needs. */
 export const OperatorRefundDetail = OperatorRefund.extend({
   ...requestedByFields,
   confirmedBy: z.string().nullable().describe('usr_…: the second person of the merchant; null: none'),

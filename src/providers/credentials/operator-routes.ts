@@ -33,7 +33,6 @@ type Deps = {
   runInTransaction: RunInTransaction;
   clock: Clock;
   keyRing: KeyRing;
-  /** By the settings. */
   liveProviders?: LiveProviders;
 };
 

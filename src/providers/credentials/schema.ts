@@ -43,7 +43,6 @@ export const CredentialActivation = z.strictObject({
   reason: reason.optional(),
 });
 
-/** A set of credentials without its values. */
 export const ProviderCredentials = z
   .object({
     credentialId: z.string(),
