@@ -1,5 +1,4 @@
-import { REFUND_RESOLUTIONS } from '../../src/payments/refunds/states.ts';
-import { RESOLUTIONS } from '../../src/withdrawals/states.ts';
+import { RESOLUTIONS } from '../../src/providers/states.ts';
 import { CHANNEL_VALUES } from '../ui/channel-text.ts';
 import { ADMINISTRATION } from './administration.ts';
 import { text } from './commands-text.ts';
@@ -29,7 +28,7 @@ export type Spec = {
 };
 
 const OUTCOMES: Values = RESOLUTIONS.map((one) => [one, { COMPLETED: text.completed, FAILED: text.failed }[one]]);
-const REFUND_OUTCOMES: Values = REFUND_RESOLUTIONS.map((one) => [
+const REFUND_OUTCOMES: Values = RESOLUTIONS.map((one) => [
   one,
   { COMPLETED: text.refunded, FAILED: text.notRefunded }[one],
 ]);

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
+import { confirmableUntil } from '../../src/providers/states.ts';
 import {
-  confirmableUntil,
   WITHDRAWAL_STAGES,
   WITHDRAWAL_STATUSES,
   type WithdrawalStage,

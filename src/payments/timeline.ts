@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { entry, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { REFUND_RESOLUTIONS } from './refunds/states.ts';
+import { RESOLUTIONS } from '../providers/states.ts';
 import { HELD_REASONS } from './states.ts';
 
 const [text, flag, santim] = [z.string(), z.boolean(), z.int()];
@@ -36,7 +36,7 @@ export const REFUND_TIMELINE = {
   }),
   'refund.resolved': entry('Operators have resolved the outcome of a refund; paidSantim: what the payer received', {
     ...refunded,
-    outcome: z.enum(REFUND_RESOLUTIONS),
+    outcome: z.enum(RESOLUTIONS),
     providerReference: text,
     reason: text,
     paidSantim: santim.optional(),

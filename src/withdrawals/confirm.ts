@@ -10,10 +10,10 @@ import { notifyMembers } from '../outbox/mail.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { workOff } from '../outbox/work-off.ts';
 import { stateOf } from '../providers/outgoing.ts';
+import { confirmableUntil } from '../providers/states.ts';
 import { recordWithdrawalEvents } from './events.ts';
 import { findWithdrawal, lockOldestAwaiting, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 import { endUnsent, stageAfterConfirmation } from './review.ts';
-import { confirmableUntil } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
 

@@ -19,11 +19,11 @@ import { readLimits, type AmountLimits, type LimitsJson, type OpenMaintenance } 
 import { notifyMembers } from '../outbox/mail.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import { confirmableUntil } from '../providers/states.ts';
 import { recordWithdrawalEvents } from './events.ts';
 import { beneficiaryOf, destinationOf, findWithdrawal, toPayout } from './queries.ts';
 import type { Destination, WithdrawalRow } from './queries.ts';
 import { assessReview, stageAfterConfirmation, type ReviewFacts } from './review.ts';
-import { confirmableUntil } from './states.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = Pick<WithdrawalRow, 'requestId' | 'amountSantim' | 'channel' | 'requestedBy'> & {

@@ -15,7 +15,8 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { OutgoingRow } from '../providers/outgoing.ts';
 import type { PayoutDestination } from '../providers/provider.ts';
-import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
+import type { Resolution } from '../providers/resolution.ts';
+import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
 export type WithdrawalRow = OutgoingRow<WithdrawalStatus, WithdrawalStage> & {
   requestId: string;
@@ -166,7 +167,7 @@ export type PayoutCase = {
   evidence: Record<string, unknown> | null;
   openedAt: Date;
   /** The operators' decision; null while open, and where a later report of the provider has closed it. */
-  decision: (typeof RESOLUTIONS)[number] | null;
+  decision: Resolution['outcome'] | null;
   providerReference: string | null;
   paidSantim: Santim | null;
   reason: string | null;

@@ -7,22 +7,16 @@ import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { isLeased } from '../providers/lease.ts';
 import { stateOf } from '../providers/outgoing.ts';
-import { readPaid, requireUnusedReference } from '../providers/resolution.ts';
+import {
+  isSlow,
+  readPaid,
+  requireUninvolved,
+  requireUnusedReference,
+  type Resolution,
+} from '../providers/resolution.ts';
 import { isContradicted, listCases, lockWithdrawal, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
-import { requireUninvolved } from './review.ts';
-import type { RESOLUTIONS } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
-
-/** What an operator has found out at the provider. COMPLETED: the beneficiary has the money; FAILED: it has none of it. */
-export type Resolution = {
-  outcome: (typeof RESOLUTIONS)[number];
-  /** The provider's, of the payout or of its statement that there is none. */
-  providerReference: string;
-  /** What the beneficiary got, where that is not the withdrawal's amount; of COMPLETED only. */
-  paidSantim?: Santim | undefined;
-  reason: string;
-};
 
 /** `missing`: how many more operators must give the same resolution. `isNew`: false for a repeat. */
 export type Resolved = { row: WithdrawalRow; missing: number; isNew: boolean };
@@ -59,7 +53,7 @@ export async function resolveWithdrawal(
   if (isRepeat) return { row, missing: 0, isNew: false };
   ensureResolvable(subject, decision);
   if (outcome === 'COMPLETED') await ensurePlausible(tx, row, decision);
-  await requireUninvolved(trx, { operatorId, notices }, { row, verb: 'resolve' });
+  await requireUninvolved(trx, { operatorId, notices }, { row, what: 'withdrawal', verb: 'resolve' });
   const agreeing = await listAgreeing(tx, row, decision);
   const isNew = !agreeing.includes(operatorId);
   if (isNew) await rows(trx, WRITE_RESOLUTION, { ...row, ...decision, operatorId, at });
@@ -70,13 +64,9 @@ export async function resolveWithdrawal(
   return { row: await execute(tx, subject, decision), missing: 0, isNew: true };
 }
 
-/** A payout that its provider has called pending for this long is treated as unknown. */
-const PENDING_MAX_MS = 24 * 60 * 60_000;
-
 /** Whether operators may resolve a withdrawal: its provider leaves the outcome open, or contradicts its end. */
 export function isResolvable({ row, cases, at }: Subject): boolean {
-  const isSlow = row.stage === 'SUBMITTED' && at.getTime() - (row.submittedAt ?? at).getTime() >= PENDING_MAX_MS;
-  return row.stage === 'UNKNOWN' || isSlow || isContradicted(row, cases);
+  return row.stage === 'UNKNOWN' || isSlow(row, at) || isContradicted(row, cases);
 }
 
 function ensureResolvable(subject: Subject, decision: Decision): void {

@@ -1,6 +1,6 @@
-import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
+import type { Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { insertRow, type Queryable } from '../lib/db.ts';
+import { insertRow } from '../lib/db.ts';
 import { invalidState } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { SANDBOX_REASONS } from '../lib/sandbox-reasons.ts';
@@ -10,6 +10,7 @@ import { recordTimeline } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { stateOf } from '../providers/outgoing.ts';
+import { requireUninvolved } from '../providers/resolution.ts';
 import { listApprovals, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 import { UNSENT_STAGES, type ReviewReason } from './states.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
@@ -59,18 +60,6 @@ export type Decider = Actor & {
   notifyWorkflow?: boolean;
 };
 
-/** Throws INVALID_STATE in live for an operator who has requested the withdrawal, or confirmed it for the merchant. */
-export async function requireUninvolved(
-  db: Queryable,
-  operator: Actor,
-  { row, verb }: { row: WithdrawalRow; verb: 'approve' | 'resolve' },
-): Promise<void> {
-  const { environment, requestedBy, confirmedBy } = row;
-  const check = { environment, what: 'withdrawal', verb } as const;
-  await requireAnotherPerson(db, operator, { ...check, preparedBy: requestedBy });
-  await requireAnotherPerson(db, operator, { ...check, preparedBy: confirmedBy, done: 'confirmed' });
-}
-
 /**
  * One operator's approval. The last one needed releases the withdrawal for sending. Throws NOT_FOUND; INVALID_STATE if it
  * is not under review, its merchant is suspended, or the approver has approved it before or, in live, is behind the request
@@ -92,7 +81,7 @@ export async function approveWithdrawal(
     const what = 'this withdrawal is not approved';
     await requireNotSuspended(trx, row.merchantId, { what, instead: 'reject the withdrawal' });
   }
-  await requireUninvolved(trx, approver, { row, verb: 'approve' });
+  await requireUninvolved(trx, approver, { row, what: 'withdrawal', verb: 'approve' });
   const approvals = await listApprovals(trx, id);
   if (approvals.some((approval) => approval.operatorId === operatorId)) {
     const issue = 'You have already approved this withdrawal. Another operator must approve it too.';

@@ -21,8 +21,9 @@ import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/operations.ts';
 import { outgoingQueries, providerReference } from '../providers/outgoing-schema.ts';
+import { RESOLUTIONS } from '../providers/states.ts';
 import type { Destination } from './queries.ts';
-import { RESOLUTIONS, REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
+import { REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 200;

@@ -17,14 +17,6 @@ export const WITHDRAWAL_STAGES = [
 ] as const;
 export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
 
-/** How long a second person may take to confirm a withdrawal, from its request on. It is cancelled afterwards. */
-const CONFIRMATION_DAYS = 7;
-
-/** When a withdrawal that waits for its confirmation is cancelled. */
-export function confirmableUntil(requestedAt: Date): Date {
-  return new Date(requestedAt.getTime() + CONFIRMATION_DAYS * 24 * 60 * 60_000);
-}
-
 /** The stages of a PENDING withdrawal. Every other status has the stage COMPLETED. */
 export const STAGE_TRANSITIONS: Readonly<Record<WithdrawalStage, readonly WithdrawalStage[]>> = {
   AWAITING_CONFIRMATION: ['UNDER_REVIEW', 'CREATED', 'COMPLETED'],
@@ -61,6 +53,3 @@ export type ReviewReason = (typeof REVIEW_REASONS)[number];
 
 /** The stages of withdrawals that were not sent, and can still be cancelled. */
 export const UNSENT_STAGES: readonly WithdrawalStage[] = ['AWAITING_CONFIRMATION', 'UNDER_REVIEW', 'CREATED'];
-
-/** What an operator has found out at the provider: the beneficiary has the money, or has none of it. */
-export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;

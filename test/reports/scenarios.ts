@@ -3,6 +3,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
+import type { Resolution } from '../../src/providers/resolution.ts';
 import {
   bookLateCredit,
   dismissLateCredit,
@@ -14,7 +15,7 @@ import {
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/queries.ts';
-import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
+import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type Fixture } from '../support/build.ts';

@@ -4,9 +4,9 @@ import type { MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { stateOf } from '../../providers/outgoing.ts';
+import { confirmableUntil } from '../../providers/states.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { findRefund, lockRefund, updateRefund, type RefundRow } from './queries.ts';
-import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 import { refundMessage } from './workflow.ts';
 

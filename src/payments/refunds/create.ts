@@ -19,6 +19,7 @@ import { readSecondPersonFrom } from '../../merchants/operations.ts';
 import { notifyMembers } from '../../outbox/mail.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { FindProvider } from '../../providers/provider.ts';
+import { confirmableUntil } from '../../providers/states.ts';
 import type { AttemptRow, TransactionRow } from '../queries.ts';
 import type { TimelineKind } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
@@ -31,7 +32,6 @@ import {
   toPayout,
   type RefundRow,
 } from './queries.ts';
-import { confirmableUntil } from './states.ts';
 import { refundWorkflow } from './workflow.ts';
 
 export type NewRefund = Pick<RefundRow, 'transactionId' | 'reference' | 'returnFee' | 'requestedBy'> & {

@@ -1,5 +1,5 @@
-import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
-import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
+import type { Actor } from '../../access/separation-of-duties.ts';
+import { HOUR_MS } from '../../lib/dates.ts';
 import { first, type Trx } from '../../lib/db.ts';
 import { found, invalid, invalidState } from '../../lib/errors.ts';
 import { tooBig } from '../../lib/issues.ts';
@@ -8,26 +8,19 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
 import { stateOf } from '../../providers/outgoing.ts';
-import { readPaid, requireUnusedReference } from '../../providers/resolution.ts';
+import {
+  isSlow,
+  readPaid,
+  requireUninvolved,
+  requireUnusedReference,
+  type Resolution,
+} from '../../providers/resolution.ts';
 import { isContradicted, lockRefund, updateRefund, type RefundRow } from './queries.ts';
-import type { REFUND_RESOLUTIONS } from './states.ts';
 import { transitionRefund } from './transition.ts';
-
-/** What an operator has found out at the provider. COMPLETED: the payer has the money; FAILED: the payer has none of it. */
-export type Resolution = {
-  outcome: (typeof REFUND_RESOLUTIONS)[number];
-  /** The provider's, of the refund or of its statement that there is none. */
-  providerReference: string;
-  /** What the payer got, where that is not the refund's amount; of COMPLETED only. */
-  paidSantim?: Santim | undefined;
-  reason: string;
-};
 
 /** Whether operators may resolve a refund: it was not sent, its provider leaves the outcome open, or contradicts its end. */
 export function isResolvable(row: RefundRow, at: Date): boolean {
-  // A refund that its provider has called pending for a day is treated as unknown.
-  const isSlow = row.stage === 'SUBMITTED' && at.getTime() - (row.submittedAt ?? at).getTime() >= DAY_MS;
-  return row.stage === 'CREATED' || row.stage === 'UNKNOWN' || isSlow || isContradicted(row);
+  return row.stage === 'CREATED' || row.stage === 'UNKNOWN' || isSlow(row, at) || isContradicted(row);
 }
 
 /**
@@ -56,10 +49,7 @@ export async function resolveRefund(
     await requireUnusedReference(tx.trx, { ...row, providerReference });
     await ensurePlausible(tx.trx, row, paidSantim);
   }
-  const { environment, requestedBy, confirmedBy } = row;
-  const check = { environment, what: 'refund', verb: 'resolve' } as const;
-  await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: requestedBy });
-  await requireAnotherPerson(tx.trx, { operatorId, notices }, { ...check, preparedBy: confirmedBy, done: 'confirmed' });
+  await requireUninvolved(tx.trx, { operatorId, notices }, { row, what: 'refund', verb: 'resolve' });
   const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
   const paid = { providerReference, paidSantim: paidSantim === row.amountSantim ? null : paidSantim };
   const changes = isPaid ? paid : { failure, firstReportedPaidAt: null };

@@ -9,9 +9,10 @@ import { timelineSchema } from '../../lib/timeline.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { requestedByFields } from '../../merchants/operations.ts';
 import { outgoingQueries, presentStage, providerReference } from '../../providers/outgoing-schema.ts';
+import { RESOLUTIONS } from '../../providers/states.ts';
 import { REFUND_TIMELINE } from '../timeline.ts';
 import { toPayout, type RefundRow } from './queries.ts';
-import { REFUND_RESOLUTIONS, REFUND_STAGES, REFUND_STATUSES } from './states.ts';
+import { REFUND_STAGES, REFUND_STATUSES } from './states.ts';
 
 const REASON_CHARACTERS_MAX = 200;
 
@@ -100,7 +101,7 @@ export function presentRefund(row: RefundRow) {
 export const OperatorParams = z.strictObject({ refundId: id });
 
 export const RefundResolution = z.strictObject({
-  outcome: z.enum(REFUND_RESOLUTIONS).describe('COMPLETED: the payer has the money. FAILED: the payer has none of it'),
+  outcome: z.enum(RESOLUTIONS).describe('COMPLETED: the payer has the money. FAILED: the payer has none of it'),
   providerReference: providerReference.describe(
     "The provider's reference of the refund, or of its statement that there was none; of one not sent, that of the case",
   ),

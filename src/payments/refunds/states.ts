@@ -25,12 +25,3 @@ export const REFUND_TRANSITIONS: Readonly<Record<RefundStatus, readonly RefundSt
   SUCCESS: [],
   FAILED: ['SUCCESS'],
 };
-
-/** How long a second person may take to confirm a refund, from its request on. It fails afterwards. */
-const CONFIRMATION_MS = 7 * 24 * 60 * 60_000;
-
-/** When a refund that waits for its confirmation fails. */
-export const confirmableUntil = (requestedAt: Date): Date => new Date(requestedAt.getTime() + CONFIRMATION_MS);
-
-/** What an operator has found out at the provider: the payer has the money, or has none of it. */
-export const REFUND_RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;

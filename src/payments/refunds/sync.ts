@@ -2,9 +2,9 @@ import { first, type Trx } from '../../lib/db.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { CheckDeps } from '../../providers/lease.ts';
 import { createCheck, type Check, type Outgoing } from '../../providers/outgoing.ts';
+import { confirmableUntil } from '../../providers/states.ts';
 import { applyRefundResult } from './apply-result.ts';
 import { IS_COUNTED, lockRefund, readPaidAt, updateRefund, type RefundRow } from './queries.ts';
-import { confirmableUntil } from './states.ts';
 import { transitionRefund } from './transition.ts';
 
 export type CheckRefund = Check<RefundRow>;
