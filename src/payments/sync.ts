@@ -153,7 +153,6 @@ export async function recheckAfterCallbacks(
   const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true };
   return recheckOrders(db, {
     table: 'payment_attempt',
-    idColumn: 'attempt_id',
     where: 'o.status = ANY (:queryable)',
     values: { queryable: [...QUERYABLE_ATTEMPTS] },
     now: clock(),

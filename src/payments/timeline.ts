@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { entry, type TimelineKinds } from '../lib/timeline.ts';
+import type { Queryable } from '../lib/db.ts';
+import { entry, recordTimeline, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { RESOLUTIONS } from '../providers/states.ts';
 import { HELD_REASONS } from './states.ts';
@@ -42,6 +43,17 @@ export const REFUND_TIMELINE = {
     paidSantim: santim.optional(),
   }),
 } as const satisfies TimelineKinds;
+
+type RefundEntry = { kind: keyof typeof REFUND_TIMELINE; at: Date; detail?: Record<string, unknown> };
+
+/** Appends an entry about a refund to the timeline of its transaction, in the transaction of its change. */
+export async function recordRefundTimeline(
+  trx: Queryable,
+  { id: refundId, transactionId }: { id: string; transactionId: string },
+  { detail, ...entry }: RefundEntry,
+): Promise<void> {
+  await recordTimeline(trx, transactionId, { ...entry, detail: { refundId, ...detail } });
+}
 
 /** The entries of a transaction's timeline, and the shape of their `detail`. */
 export const TIMELINE = {

@@ -216,7 +216,6 @@ const RECHECK_AGE_PART = 10;
 /** In SQL: a table of orders `o`, and the condition on them and on `callback.received_at`, the last verified callback. */
 type Rechecked = {
   table: 'payment_attempt' | 'withdrawal' | 'refund';
-  idColumn: 'attempt_id' | 'withdrawal_id' | 'refund_id';
   where: string;
   values?: Record<string, unknown>;
   now: Date;
@@ -230,7 +229,8 @@ type Rechecked = {
  * @returns how many were checked. Throws when a check failed, after all were made.
  */
 export async function recheckOrders(db: Queryable, orders: Rechecked): Promise<number> {
-  const { table, idColumn, where, values, now, limit, check } = orders;
+  const { table, where, values, now, limit, check } = orders;
+  const idColumn = `${table.replace('payment_', '')}_id`;
   const due = await rows<{ id: string }>(
     db,
     `SELECT o.id

@@ -31,7 +31,7 @@ export function providerExpiries(providers: LiveProviders): Expiry[] {
 /** The end of the last of several keys, each of which verifies; null if one is a plain key, which does not end. */
 function latestCertificate(pem: string): Date | null {
   const ends = pemBlocks(pem).map(endOfBlock);
-  return ends.some((end) => end === null) ? null : newest(ends);
+  return ends.some((end) => end === null) ? null : new Date(Math.max(...ends.map(Number)));
 }
 
 /** The end of a chain of certificates, which needs all of them. Throws for a text without a certificate. */
@@ -40,8 +40,6 @@ export function earliestCertificate(pem: string): Date {
   if (ends.length === 0) throw new Error('no certificate');
   return new Date(Math.min(...ends.map(Number)));
 }
-
-const newest = (ends: (Date | null)[]): Date => new Date(Math.max(...ends.map(Number)));
 
 function endOfBlock(block: string): Date | null {
   return block.startsWith('-----BEGIN CERTIFICATE-----') ? new Date(new X509Certificate(block).validTo) : null;

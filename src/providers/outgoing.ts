@@ -245,6 +245,5 @@ export async function recheckOutgoing<Row>(
     o.status <> '${finalStatus}' AND o.submitted_at IS NOT NULL AND callback.received_at > o.completed_at
     AND (o.last_outcome = 'unknown' OR coalesce(o.last_checked_at, o.completed_at) < callback.received_at + ${QUERY_LAG}))`;
   const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
-  const orders = { table, idColumn: `${table}_id`, where } as const;
-  return recheckOrders(db, { ...orders, now: clock(), limit, check: async (id) => check(id, options) });
+  return recheckOrders(db, { table, where, now: clock(), limit, check: async (id) => check(id, options) });
 }

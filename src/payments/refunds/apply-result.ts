@@ -1,12 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import { first, type Trx } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
-import { recordTimeline } from '../../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { hasLease, type Leased } from '../../providers/lease.ts';
 import { referencesOf, type PayoutOutcome } from '../../providers/provider.ts';
 import { findPaidUnder } from '../../providers/resolution.ts';
-import type { TimelineKind } from '../timeline.ts';
+import { recordRefundTimeline } from '../timeline.ts';
 import { lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund, type Transition } from './transition.ts';
 
@@ -31,8 +30,9 @@ export async function applyRefundResult(
     const isNewest = hasLease(before, leased);
     if (!isNewest && !isPaidReport(outcome)) return before;
     // The first outcome: only now it is known that it was sent.
-    if (before.lastOutcome === null)
-      await record(tx, before, { kind: 'refund.submitted', at: before.submittedAt ?? at });
+    if (before.lastOutcome === null) {
+      await recordRefundTimeline(tx.trx, before, { kind: 'refund.submitted', at: before.submittedAt ?? at });
+    }
     const other =
       before.status !== 'SUCCESS' && isPaidReport(outcome)
         ? await findPaidUnder(tx.trx, { ...before, providerReference: outcome.providerReference })
@@ -87,7 +87,7 @@ async function recordReport(
     const { providerCode } = referencesOf(outcome);
     const reported = isPaidReport(outcome) && amountOf(outcome);
     const detail = { outcome: outcome.kind, ...(providerCode !== undefined && { providerCode }), ...reported };
-    await record(tx, row, { kind: 'refund.responded', at, detail });
+    await recordRefundTimeline(tx.trx, row, { kind: 'refund.responded', at, detail });
   }
   const version = row.version + (stage === row.stage ? 0 : 1);
   return updateRefund(tx.trx, row, { ...changes, stage, version });
@@ -103,12 +103,4 @@ async function isReported(trx: Trx, { id, transactionId }: RefundRow, report: Pa
     AND detail @> CAST(:detail AS jsonb) LIMIT 1`;
   const detail = JSON.stringify({ refundId: id, ...amountOf(report) });
   return (await first(trx, sql, { transactionId, detail })) !== undefined;
-}
-
-async function record(
-  { trx }: UnitOfWork,
-  { id, transactionId }: RefundRow,
-  { detail, ...entry }: { kind: TimelineKind; at: Date; detail?: Record<string, unknown> },
-): Promise<void> {
-  await recordTimeline(trx, transactionId, { ...entry, detail: { refundId: id, ...detail } });
 }

@@ -1,11 +1,10 @@
 import { requireAnotherMember } from '../../access/separation-of-duties.ts';
 import { invalidState } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { stateOf } from '../../providers/outgoing.ts';
 import { confirmableUntil } from '../../providers/states.ts';
-import type { TimelineKind } from '../timeline.ts';
+import { recordRefundTimeline } from '../timeline.ts';
 import { findRefund, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund } from './transition.ts';
 import { refundMessage } from './workflow.ts';
@@ -29,8 +28,7 @@ export async function confirmRefund(
   await requireAnotherMember(trx, { userId, notices }, { ...before, what: 'refund' });
   const confirmed = { confirmedBy: userId, confirmedAt: at, stage: 'CREATED', version: before.version + 1 } as const;
   const row = await updateRefund(trx, before, confirmed);
-  const kind: TimelineKind = 'refund.confirmed';
-  await recordTimeline(trx, row.transactionId, { at, kind, detail: { refundId: row.id } });
+  await recordRefundTimeline(trx, row, { at, kind: 'refund.confirmed' });
   await tx.enqueue([refundMessage(row.id, 'refundUpdated')]);
   return row;
 }

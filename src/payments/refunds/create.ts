@@ -12,7 +12,6 @@ import { newId } from '../../lib/ids.ts';
 import { tooBig } from '../../lib/issues.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { recordTimeline } from '../../lib/timeline.ts';
 import { isConfigured } from '../../merchants/channels/channel.ts';
 import { channelRejected } from '../../merchants/channels/operations.ts';
 import { readSecondPersonFrom } from '../../merchants/operations.ts';
@@ -21,7 +20,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import type { FindProvider } from '../../providers/provider.ts';
 import { confirmableUntil } from '../../providers/states.ts';
 import type { AttemptRow, TransactionRow } from '../queries.ts';
-import type { TimelineKind } from '../timeline.ts';
+import { recordRefundTimeline } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
 import {
   findByReference,
@@ -99,12 +98,8 @@ export async function createRefund(
     createdAt: at,
   });
   if (!row) return repeated(found(await findByReference(trx, scope, request.reference), 'refund'), request);
-  const kind: TimelineKind = 'refund.created';
-  await recordTimeline(trx, payment.id, {
-    at,
-    kind,
-    detail: { refundId: row.id, amountSantim: Number(amountSantim), awaitsConfirmation: needsSecondPerson },
-  });
+  const created = { amountSantim: Number(amountSantim), awaitsConfirmation: needsSecondPerson };
+  await recordRefundTimeline(trx, row, { at, kind: 'refund.created', detail: created });
   await recordRefundEvent(tx, { row, event: 'refund.created', at });
   if (needsSecondPerson) await requestConfirmation(tx, row);
   await tx.enqueue([{ kind: 'start', ...refundWorkflow(row) }]);

@@ -4,7 +4,6 @@ import { first, type Trx } from '../../lib/db.ts';
 import { found, invalid, invalidState } from '../../lib/errors.ts';
 import { tooBig } from '../../lib/issues.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
-import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
 import { stateOf } from '../../providers/outgoing.ts';
@@ -15,6 +14,7 @@ import {
   requireUnusedReference,
   type Resolution,
 } from '../../providers/resolution.ts';
+import { recordRefundTimeline } from '../timeline.ts';
 import { isContradicted, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund } from './transition.ts';
 
@@ -57,8 +57,8 @@ export async function resolveRefund(
   const entry = { kind: 'refund.resolved', detail } as const;
   // It had ended as the operator has found: nothing is posted.
   if (!isPaid && row.status === 'FAILED') {
-    const about = { refundId, amountSantim: Number(row.amountSantim), ...detail };
-    await recordTimeline(tx.trx, row.transactionId, { ...entry, detail: about, at });
+    const about = { amountSantim: Number(row.amountSantim), ...detail };
+    await recordRefundTimeline(tx.trx, row, { ...entry, detail: about, at });
     const decided = { firstReportedPaidAt: null, version: row.version + 1 };
     return { row: await updateRefund(tx.trx, row, decided), isNew: true };
   }

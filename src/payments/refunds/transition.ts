@@ -3,9 +3,8 @@ import { latePayoutPosting, payoutPosting, releasePosting, totalDebit } from '..
 import { first, rows, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
-import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import type { TimelineKind } from '../timeline.ts';
+import { recordRefundTimeline, type REFUND_TIMELINE } from '../timeline.ts';
 import { recordRefundEvent } from './events.ts';
 import { paidOf, toPayout, updateRefund, type RefundRow } from './queries.ts';
 import { REFUND_TRANSITIONS } from './states.ts';
@@ -15,7 +14,7 @@ import { refundMessage } from './workflow.ts';
 export type Transition = {
   to: 'SUCCESS' | 'FAILED';
   changes: Partial<RefundRow>;
-  entry?: { kind: TimelineKind; detail: Record<string, unknown> };
+  entry?: { kind: keyof typeof REFUND_TIMELINE; detail: Record<string, unknown> };
   at: Date;
   /** false: the workflow itself makes the transition. */
   notifyWorkflow?: boolean | undefined;
@@ -49,10 +48,10 @@ export async function transitionRefund(
   const result = isPaid
     ? { providerReference: row.providerReference }
     : { code: row.failure?.code, providerCode: row.failure?.providerCode };
-  const detail = { refundId: id, amountSantim: Number(amountSantim), ...(entry?.detail ?? result) };
-  const kind: TimelineKind = entry?.kind ?? (isPaid ? 'refund.succeeded' : 'refund.failed');
-  await recordTimeline(tx.trx, transactionId, { at, kind, detail });
-  await recordRefundEvent(tx, { row, event: isPaid ? 'refund.succeeded' : 'refund.failed', at });
+  const detail = { amountSantim: Number(amountSantim), ...(entry?.detail ?? result) };
+  const event = isPaid ? 'refund.succeeded' : 'refund.failed';
+  await recordRefundTimeline(tx.trx, row, { at, kind: entry?.kind ?? event, detail });
+  await recordRefundEvent(tx, { row, event, at });
   if (notifyWorkflow && status === 'PENDING') await tx.enqueue([refundMessage(id, 'refundUpdated')]);
   const posting = isPaid ? (isLate ? latePayoutPosting : payoutPosting) : releasePosting;
   const posted = await post(tx.trx, posting({ ...toPayout(row), reservedSantim: totalDebit(before) }), at);
