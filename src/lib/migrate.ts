@@ -50,6 +50,7 @@ export async function migrate({ url, directory }: MigrateOptions) {
   await client.connect();
   try {
     await acquireLock(client);
+    await rejectUnreleased(client);
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, hash text NOT NULL, applied_at timestamptz NOT NULL)',
     );
@@ -120,6 +121,13 @@ async function compareSchema(directory: string, recorded: readonly Applied[]) {
 async function readSqlFiles(folder: string): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(files.map(async (name) => ({ name, sql: await readFile(join(folder, name), 'utf8') })));
+}
+
+/** Before the first release, migrations were recorded otherwise, and their files were changed. */
+async function rejectUnreleased(client: pg.Client): Promise<void> {
+  const sql =
+    "SELECT coalesce(to_regclass('public.knex_migrations'), to_regclass('public.migration')) IS NOT NULL AS found";
+  if ((await client.query<{ found: boolean }>(sql)).rows[0]?.found) throw unreleased();
 }
 
 function unreleased(): Error {

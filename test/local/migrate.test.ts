@@ -217,6 +217,6 @@ describe('a database of an unreleased version', () => {
         'an empty database.',
     );
     const tables = await query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
-    expect(tables).toEqual([{ tablename: 'schema_migration' }]);
+    expect(tables).toEqual([{ tablename: 'knex_migrations' }]);
   });
 });
