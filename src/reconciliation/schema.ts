@@ -8,7 +8,7 @@ import { CHANNELS } from '../merchants/channels/channel.ts';
 import { DISCREPANCY_KINDS, RECONCILIATION_STATUSES } from './states.ts';
 
 const channel = z.enum(CHANNELS);
-const day = dateParam.meta({ description: 'A day in Addis Ababa' });
+const day = dateParam.describe('A day in Addis Ababa');
 
 export const DayQuery = z.strictObject({
   startDate: dateParam.optional(),
@@ -27,15 +27,15 @@ export const ReconciledDay = z
     channel,
     day: z.string(),
     status: z.enum(RECONCILIATION_STATUSES),
-    isRunning: z.boolean().meta({ description: 'It is being compared, or the provider has no statement yet' }),
+    isRunning: z.boolean().describe('It is being compared, or the provider has no statement yet'),
     discrepancies: z.int(),
     error: z
       .string()
       .nullable()
-      .meta({ description: 'Why the comparison is delayed, was abandoned, or lacks accounts, which it names' }),
-    theirs: Sums.meta({ description: 'By the statement of the provider; null before the first comparison' }),
-    ours: Sums.meta({ description: 'Our bookings of these orders and of that day' }),
-    owed: z.number().nullable().meta({ description: 'What the provider owed at the end of the day, by the ledger' }),
+      .describe('Why the comparison is delayed, was abandoned, or lacks accounts, which it names'),
+    theirs: Sums.describe('By the statement of the provider; null before the first comparison'),
+    ours: Sums.describe('Our bookings of these orders and of that day'),
+    owed: z.number().nullable().describe('What the provider owed at the end of the day, by the ledger'),
     comparedAt: instant.nullable(),
     temporalUrl,
   })
@@ -59,14 +59,12 @@ export const Discrepancy = z
     channel,
     day: z.string(),
     kind: z.enum(DISCREPANCY_KINDS),
-    type: z.string().meta({ description: 'payment, payout, payoutReversal or refund' }),
-    orderId: z
-      .string()
-      .meta({ description: "pat_…, wd_… or rfd_…, or the provider's id of an order that is not ours" }),
+    type: z.string().describe('payment, payout, payoutReversal or refund'),
+    orderId: z.string().describe("pat_…, wd_… or rfd_…, or the provider's id of an order that is not ours"),
     account: z
       .string()
       .nullable()
-      .meta({ description: 'Our account there, whose statement lists the order or should; null in the sandbox' }),
+      .describe('Our account there, whose statement lists the order or should; null in the sandbox'),
     ourStatus: z.string().nullable(),
     ours: z.number().nullable(),
     theirs: z.number().nullable(),
@@ -74,7 +72,7 @@ export const Discrepancy = z
     providerReference: z.string().nullable(),
     detectedAt: instant,
     closedAt: instant.nullable(),
-    closedBy: z.string().nullable().meta({ description: 'An operator; null if a later comparison no longer found it' }),
+    closedBy: z.string().nullable().describe('An operator; null if a later comparison no longer found it'),
     resolutionNote: z.string().nullable(),
   })
   .meta({ id: 'OpsDiscrepancy' });

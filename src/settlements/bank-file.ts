@@ -30,7 +30,6 @@ const settlementId = patternText(30, /^stl_[0-9A-Z]{26}$/, 'must be a settlement
 const optionalReference = plainText(64);
 const bankReference = optionalReference.min(1, 'must be given');
 const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
-const optionalDate = date.or(z.literal(''));
 const reason = plainText(200).min(1, 'must be given');
 /** In birr. */
 const amount = z
@@ -39,18 +38,18 @@ const amount = z
   .transform((text) => (text === '' ? undefined : parseBirr(text)))
   .refine((santim) => santim !== null, 'must be an amount as 1500.50');
 
+const unpaid = { settlementId, date: date.or(z.literal('')), reason };
+const Failed = z.object({
+  result: z.literal('failed'),
+  ...unpaid,
+  bankReference: optionalReference.transform((text) => text || undefined),
+});
 const Line = z.discriminatedUnion(
   'result',
   [
     z.object({ result: z.literal('credited'), settlementId, bankReference, date, amount }),
-    z.object({
-      result: z.literal('failed'),
-      settlementId,
-      bankReference: optionalReference.transform((text) => text || undefined),
-      date: optionalDate,
-      reason,
-    }),
-    z.object({ result: z.literal('returned'), settlementId, bankReference, date: optionalDate, reason }),
+    Failed,
+    z.object({ result: z.literal('returned'), ...unpaid, bankReference }),
   ],
   'must be credited, failed or returned',
 );

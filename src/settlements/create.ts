@@ -16,7 +16,7 @@ import { readUsableAccount } from './bank-account/account.ts';
 import { readSettlementDates } from './calendar/operations.ts';
 import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';
-import { toPayout, type NewSettlementRow, type SettlementRow } from './queries.ts';
+import { toPayout, type SettlementRow } from './queries.ts';
 import type { TimelineKind } from './schema.ts';
 import { settlementWorkflow } from './workflow.ts';
 
@@ -60,21 +60,29 @@ export async function createSettlement(
   const amountSantim = wanted.amount === 'all' ? await wholeBalance(trx, scope, rule) : wanted.amount;
   const rejection = limitError(limit, amountSantim, isAll);
   if (rejection) throw rejection;
-  const row = await insertSettlement(tx, {
+  const id = newId('stl', now.getTime());
+  const { requestedBy } = wanted;
+  const row = await insertRow<SettlementRow>(trx, 'settlement', {
     ...scopeOf(scope),
     ...dates,
-    id: newId('stl', now.getTime()),
+    skippedDays: JSON.stringify(dates.skippedDays),
+    id,
     requestId,
     isFullBalance: isAll,
     amountSantim,
     ...feeOf(rule, amountSantim),
+    currency: 'ETB',
     bankAccountId: account.id,
     bankCode: account.bankCode,
     accountNumber: account.accountNumber,
     accountName: account.accountName,
-    requestedBy: wanted.requestedBy,
+    status: 'REQUESTED',
+    requestedBy,
     requestedAt: now,
+    createdAt: now,
   });
+  await recordTimeline<TimelineKind>(trx, id, { at: now, kind: 'settlement.requested', actor: requestedBy });
+  await tx.enqueue([{ kind: 'start', ...settlementWorkflow({ ...row, settlementId: id }) }]);
   await recordSettlementEvent(tx, { row, event: 'settlement.requested', at: now });
   await post(trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
@@ -102,20 +110,6 @@ export function limitError(
   const code = isBelow ? 'AMOUNT_BELOW_MINIMUM' : 'AMOUNT_ABOVE_MAXIMUM';
   const wrong = isBelow ? tooSmall(issue, minSantim) : tooBig(issue, maxSantim);
   return invalid(isAll ? 'all' : 'amount', wrong, { code, message: `amount ${issue}` });
-}
-
-async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<SettlementRow> {
-  const inserted = await insertRow<SettlementRow>(tx.trx, 'settlement', {
-    ...row,
-    skippedDays: JSON.stringify(row.skippedDays),
-    currency: 'ETB',
-    status: 'REQUESTED',
-    createdAt: row.requestedAt,
-  });
-  const { requestedAt: at, requestedBy: actor } = row;
-  await recordTimeline<TimelineKind>(tx.trx, row.id, { at, kind: 'settlement.requested', actor });
-  await tx.enqueue([{ kind: 'start', ...settlementWorkflow({ ...row, settlementId: row.id }) }]);
-  return inserted;
 }
 
 /** All that is available. Locks the balance until the transaction ends. Throws INSUFFICIENT_BALANCE when that is nothing. */

@@ -2,39 +2,32 @@ import { listPeriod, presentMovement, readPeriod, sumPeriod } from '../ledger/ba
 import { totalDebit } from '../ledger/postings.ts';
 import { addisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
+import { withoutNulls } from '../lib/fields.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
 import { messageCodeOf } from '../lib/sandbox-reasons.ts';
 import type { SettlementRow } from './queries.ts';
+import { Settlement } from './schema.ts';
 
-/** The settlement as the API returns it; unknown fields are omitted. */
+/** The public settlement, without the fields that have no value. Columns that the schema does not name are dropped. */
 export function presentSettlement(row: SettlementRow) {
-  const { requestId, currency, bankCode, accountName, status, effectiveDate, environment, requestedAt } = row;
-  return {
-    settlementId: row.id,
-    requestId,
-    amount: toBirr(row.amountSantim),
-    fee: toBirr(row.feeSantim),
-    feeTax: toBirr(row.feeTaxSantim),
-    totalDebit: toBirr(totalDebit(row)),
-    currency,
-    bankAccount: { bankCode, accountNumber: maskDigits(row.accountNumber), accountName },
-    status,
-    effectiveDate,
-    earliestExpected: row.expectedFrom,
-    expectedBy: row.expectedUntil,
-    dateReasons: row.skippedDays,
-    bankReference: row.bankReference ?? undefined,
-    failure: row.failure ? { ...row.failure, ...messageCodeOf(row.failure.message) } : undefined,
-    environment,
-    requestedAt,
-    sentAt: row.sentAt ?? undefined,
-    creditedAt: row.creditedAt ?? undefined,
-    creditedOn: row.creditedAt ? addisDay(row.creditedAt) : undefined,
-    returnedAt: row.returnedAt ?? undefined,
-    completedAt: row.completedAt ?? undefined,
-  };
+  return Settlement.parse(
+    withoutNulls({
+      ...row,
+      settlementId: row.id,
+      amount: toBirr(row.amountSantim),
+      fee: toBirr(row.feeSantim),
+      feeTax: toBirr(row.feeTaxSantim),
+      totalDebit: toBirr(totalDebit(row)),
+      bankAccount: { ...row, accountNumber: maskDigits(row.accountNumber) },
+      earliestExpected: row.expectedFrom,
+      expectedBy: row.expectedUntil,
+      dateReasons: row.skippedDays,
+      failure: row.failure && { ...row.failure, ...messageCodeOf(row.failure.message) },
+      creditedOn: row.creditedAt && addisDay(row.creditedAt),
+    }),
+  );
 }
 
 /** `data` of every settlement event: a full snapshot, independent of the order of deliveries. */
@@ -45,13 +38,10 @@ export function settlementSnapshot(row: SettlementRow) {
 
 /** A settlement as operators see it, with the unmasked account number, which the transfer needs. */
 export function presentForOperators(row: SettlementRow) {
-  const { lateCredit, lateCreditResolution } = row;
-  return {
-    ...row,
-    ...presentSettlement(row),
-    bankAccount: row,
-    lateCredit: lateCredit && { ...lateCredit, ended: lateCreditResolution },
-  };
+  const { merchantId, approvedAt, approvedBy, sentBy, overdueAt, returnReference, lateCredit } = row;
+  const decided = { merchantId, approvedAt, approvedBy, sentBy, overdueAt, returnReference };
+  const late = lateCredit && { ...lateCredit, ended: row.lateCreditResolution };
+  return { ...presentSettlement(row), ...decided, bankAccount: row, lateCredit: late };
 }
 
 /**

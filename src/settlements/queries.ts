@@ -1,3 +1,4 @@
+import type { Fee } from '../ledger/fees.ts';
 import {
   createPayoutExport,
   payoutConditions,
@@ -5,61 +6,51 @@ import {
   type ExportedPayout,
   type PayoutFilter,
 } from '../ledger/payout-list.ts';
-import { type Payout } from '../ledger/postings.ts';
-import { type BankCode } from '../lib/banks.ts';
+import type { Payout } from '../ledger/postings.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
 import { first, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import { type Page } from '../lib/pagination.ts';
+import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { type UnitOfWork } from '../outbox/record.ts';
-import { type SkippedDay } from './calendar/business-days.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { BankAccountRow } from './bank-account/account.ts';
+import type { SettlementDates } from './calendar/business-days.ts';
 import { IS_OPEN, type SettlementStatus } from './states.ts';
 
-/** What a request for a settlement writes. Dates are days in Addis Ababa, YYYY-MM-DD. */
-export type NewSettlementRow = MerchantScope & {
-  id: string;
-  requestId: string;
-  isFullBalance: boolean;
-  amountSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
-  bankAccountId: string;
-  bankCode: BankCode;
-  accountNumber: string;
-  accountName: string;
-  effectiveDate: string;
-  expectedFrom: string;
-  expectedUntil: string;
-  skippedDays: SkippedDay[];
-  requestedBy: string;
-  requestedAt: Date;
-};
-
-export type SettlementRow = NewSettlementRow & {
-  currency: string;
-  status: SettlementStatus;
-  bankReference: string | null;
-  failure: { code: string; message: string } | null;
-  approvedBy: string | null;
-  version: number;
-  approvedAt: Date | null;
-  sentAt: Date | null;
-  /** opr_…: the one operator who gave it to the bank. */
-  sentBy: string | null;
-  creditedAt: Date | null;
-  completedAt: Date | null;
-  overdueAt: Date | null;
-  /** The bank sent back what it had credited, under this trace id. */
-  returnedAt: Date | null;
-  returnReference: string | null;
-  lateCredit: LateCredit | null;
-  /** The decision of operators about it; null: pending. */
-  lateCreditResolution: 'BOOKED' | 'DISMISSED' | null;
-};
+/** Its bank account is the one that was linked at the time of the request. */
+export type SettlementRow = MerchantScope &
+  Fee &
+  SettlementDates &
+  Pick<BankAccountRow, 'bankCode' | 'accountNumber' | 'accountName' | 'requestedBy'> & {
+    id: string;
+    requestId: string;
+    isFullBalance: boolean;
+    amountSantim: Santim;
+    bankAccountId: string;
+    currency: string;
+    status: SettlementStatus;
+    bankReference: string | null;
+    failure: { code: string; message: string } | null;
+    approvedBy: string | null;
+    version: number;
+    requestedAt: Date;
+    approvedAt: Date | null;
+    sentAt: Date | null;
+    /** opr_…: the one operator who gave it to the bank. */
+    sentBy: string | null;
+    creditedAt: Date | null;
+    completedAt: Date | null;
+    overdueAt: Date | null;
+    /** The bank sent back what it had credited, under this trace id. */
+    returnedAt: Date | null;
+    returnReference: string | null;
+    lateCredit: LateCredit | null;
+    /** The decision of operators about it; null: pending. */
+    lateCreditResolution: 'BOOKED' | 'DISMISSED' | null;
+  };
 
 /** A credit that the bank reports of a settlement that had FAILED. It is booked only by an operator. */
 export type LateCredit = { bankReference: string; creditedAt: string; operatorId: string; at: string };
@@ -87,8 +78,7 @@ export function overdueFrom({ expectedUntil }: Pick<SettlementRow, 'expectedUnti
 
 /** The settlement as the ledger books it. */
 export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
-  const { id, amountSantim, feeSantim, feeTaxSantim } = row;
-  return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
+  return { ...row, type: 'settlement' };
 }
 
 const SEARCHED = ['request_id', 'bank_reference'];

@@ -21,11 +21,11 @@ import { presentSettlement, readStatement } from './present.ts';
 import { findSettlement, listSettlements } from './queries.ts';
 import * as schema from './schema.ts';
 
-export type SettlementRouteDeps = { db: Database; clock: Clock };
+type Deps = { db: Database; clock: Clock };
 
 /** Settlements to the merchant's bank account: request, read, cancel; and the sandbox's way to advance them. */
-export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
-  return [...commandRoutes(deps), ...queryRoutes(deps), statementRoute(deps), advanceRoute(deps)];
+export function settlementRoutes(deps: Deps): Route[] {
+  return [...commandRoutes(deps), ...queryRoutes(deps), ...detailRoutes(deps)];
 }
 
 const READ = { tag: 'Settlements', auth: { by: 'key', scope: 'settlements:read' } } as const;
@@ -34,8 +34,15 @@ const WRITE = {
   auth: { by: 'key', scope: 'settlements:write' },
   serialize: 'merchantBalance',
 } as const;
+/** A change of one settlement. */
+const CHANGE = {
+  ...WRITE,
+  params: schema.SettlementParams,
+  responses: { 200: schema.Settlement },
+  errors: ['INVALID_STATE' as const],
+};
 
-function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
+function commandRoutes({ clock }: Deps): Route[] {
   return [
     writeRoute('POST /api/checkout/settlement', {
       ...WRITE,
@@ -65,13 +72,10 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       },
     }),
     writeRoute('POST /api/checkout/settlement/:settlementId/cancel', {
-      ...WRITE,
+      ...CHANGE,
       operationId: 'cancelSettlement',
       audit: 'settlement.cancel',
       summary: 'Cancel a settlement that is not decided yet',
-      params: schema.SettlementParams,
-      responses: { 200: schema.Settlement },
-      errors: ['INVALID_STATE'],
       handle: async ({ caller, tx, params }) => {
         const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
         const { settlement } = await cancelSettlement(tx, row, { actor: actorOf(caller), at: clock() });
@@ -83,7 +87,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
   ];
 }
 
-function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
+function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     readRoute('GET /api/checkout/settlement', {
       ...READ,
@@ -121,6 +125,11 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
         return { message: 'Quote computed', data };
       },
     }),
+  ];
+}
+
+function detailRoutes({ db, clock }: Deps): Route[] {
+  return [
     readRoute('GET /api/checkout/settlement/:settlementId', {
       ...READ,
       operationId: 'getSettlement',
@@ -133,45 +142,36 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
         return { message: 'Settlement retrieved', data: { ...presentSettlement(row), timeline } };
       },
     }),
+    readRoute('GET /api/checkout/settlement/:settlementId/statement', {
+      ...READ,
+      operationId: 'getSettlementStatement',
+      summary: 'Every movement of the balance since the previous settlement, up to this one',
+      description:
+        'The opening balance and all movements add up to the closing balance, with which the next statement opens. Every ' +
+        'settlement has a statement from its request on; money that returns later is part of a later statement.',
+      rateLimit: 'list',
+      params: schema.SettlementParams,
+      query: schema.StatementQuery,
+      responses: { 200: schema.SettlementStatement },
+      paginated: true,
+      handle: async ({ caller, params, query }) => {
+        const row = await findSettlement(db, scopeOf(caller), params.settlementId);
+        return { message: 'Statement retrieved', ...(await readStatement(db, row, readPage(query))) };
+      },
+    }),
+    writeRoute('POST /api/checkout/sandbox/settlements/:settlementId/advance', {
+      ...CHANGE,
+      operationId: 'advanceSandboxSettlement',
+      summary: 'Sandbox: advance a settlement one step, as an operator and the bank would',
+      description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates do not change.',
+      handle: async ({ caller, tx, params }) => {
+        if (caller.environment !== 'sandbox') throw sandboxOnly();
+        const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
+        const { settlement } = await advanceSettlement(tx, row, clock());
+        return { message: `Settlement is ${settlement.status}`, data: presentSettlement(settlement) };
+      },
+    }),
   ];
-}
-
-function statementRoute({ db }: SettlementRouteDeps): Route {
-  return readRoute('GET /api/checkout/settlement/:settlementId/statement', {
-    ...READ,
-    operationId: 'getSettlementStatement',
-    summary: 'Every movement of the balance since the previous settlement, up to this one',
-    description:
-      'The opening balance and all movements add up to the closing balance, with which the next statement opens. Every ' +
-      'settlement has a statement from its request on; money that returns later is part of a later statement.',
-    rateLimit: 'list',
-    params: schema.SettlementParams,
-    query: schema.StatementQuery,
-    responses: { 200: schema.SettlementStatement },
-    paginated: true,
-    handle: async ({ caller, params, query }) => {
-      const row = await findSettlement(db, scopeOf(caller), params.settlementId);
-      return { message: 'Statement retrieved', ...(await readStatement(db, row, readPage(query))) };
-    },
-  });
-}
-
-function advanceRoute({ clock }: SettlementRouteDeps): Route {
-  return writeRoute('POST /api/checkout/sandbox/settlements/:settlementId/advance', {
-    ...WRITE,
-    operationId: 'advanceSandboxSettlement',
-    summary: 'Sandbox: advance a settlement one step, as an operator and the bank would',
-    description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates do not change.',
-    params: schema.SettlementParams,
-    responses: { 200: schema.Settlement },
-    errors: ['INVALID_STATE'],
-    handle: async ({ caller, tx, params }) => {
-      if (caller.environment !== 'sandbox') throw sandboxOnly();
-      const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
-      const { settlement } = await advanceSettlement(tx, row, clock());
-      return { message: `Settlement is ${settlement.status}`, data: presentSettlement(settlement) };
-    },
-  });
 }
 
 /** The fee and the expected days of a settlement requested now, and the errors it would get. Writes nothing. */

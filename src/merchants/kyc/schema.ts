@@ -91,7 +91,7 @@ const PresentedApplication = z
   .object({
     ...fields,
     phone: z.string(),
-    supportPhone: z.string().meta({ description: 'Optional. Shown to customers on the checkout page once verified' }),
+    supportPhone: z.string().describe('Optional. Shown to customers on the checkout page once verified'),
   })
   .partial()
   .meta({ id: 'KycApplication' });

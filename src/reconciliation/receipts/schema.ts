@@ -11,7 +11,7 @@ const reference = patternText(
   /^[A-Za-z0-9][A-Za-z0-9_./-]{0,63}$/,
   'must be 1 to 64 letters, digits and any of _ . / -, beginning with a letter or digit',
 );
-const bankReference = reference.meta({ description: "The bank's trace id" });
+const bankReference = reference.describe("The bank's trace id");
 
 export const UnallocatedReceipt = z.strictObject({
   environment,
@@ -23,7 +23,7 @@ export const Remittance = UnallocatedReceipt.extend({ channel });
 
 export const Recovery = z.strictObject({
   withdrawalId: id,
-  reference: reference.meta({ description: "The provider's reference of the recovery" }),
+  reference: reference.describe("The provider's reference of the recovery"),
   reason,
 });
 export const RefundRecovery = Recovery.omit({ withdrawalId: true }).extend({ refundId: id });
@@ -38,8 +38,8 @@ const DECISION_FIELDS = [
 export const ReceiptDecision = z
   .strictObject({
     as: z.enum(['ALLOCATED', 'RETURNED', 'CORRECTED']),
-    channel: channel.optional().meta({ description: 'With ALLOCATED: the provider that sent it' }),
-    returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of the return" }),
+    channel: channel.optional().describe('With ALLOCATED: the provider that sent it'),
+    returnReference: reference.optional().describe("With RETURNED: the bank's trace id of the return"),
     reason,
   })
   .check(({ value: decision, issues }) => {
@@ -57,8 +57,8 @@ export const ReceiptQuery = z.strictObject({
   reference: plainText(64)
     .min(1)
     .optional()
-    .meta({ description: "The bank's trace id, incoming or outgoing, or the provider's reference" }),
-  waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it is in suspense' }),
+    .describe("The bank's trace id, incoming or outgoing, or the provider's reference"),
+  waiting: z.enum(['true', 'false']).optional().describe('Whether it is in suspense'),
   ...pageQuery,
 });
 
@@ -69,18 +69,15 @@ export const Receipt = z
     environment,
     kind: z.enum(['REMITTANCE', 'UNALLOCATED', 'RECOVERY']),
     amount: z.number(),
-    bankReference: z.string().nullable().meta({ description: "The bank's trace id; null of RECOVERY" }),
-    providerReference: z.string().nullable().meta({ description: "The provider's reference, of RECOVERY" }),
+    bankReference: z.string().nullable().describe("The bank's trace id; null of RECOVERY"),
+    providerReference: z.string().nullable().describe("The provider's reference, of RECOVERY"),
     channel: channel.nullable(),
-    withdrawalId: z.string().nullable().meta({ description: 'RECOVERY: the withdrawal that was overpaid' }),
-    refundId: z.string().nullable().meta({ description: 'RECOVERY: the refund that was overpaid' }),
+    withdrawalId: z.string().nullable().describe('RECOVERY: the withdrawal that was overpaid'),
+    refundId: z.string().nullable().describe('RECOVERY: the refund that was overpaid'),
     bookedAt: instant,
-    outcome: z
-      .enum(['ALLOCATED', 'RETURNED'])
-      .nullable()
-      .meta({ description: 'Of UNALLOCATED; null while it is in suspense' }),
+    outcome: z.enum(['ALLOCATED', 'RETURNED']).nullable().describe('Of UNALLOCATED; null while it is in suspense'),
     outcomeAt: instant.nullable(),
     returnReference: z.string().nullable(),
-    reversedAt: instant.nullable().meta({ description: 'When a wrong booking was reversed' }),
+    reversedAt: instant.nullable().describe('When a wrong booking was reversed'),
   })
   .meta({ id: 'OpsReceipt' });
