@@ -1,4 +1,4 @@
-import { listPeriod, presentMovement, readPeriod, sumPeriod } from '../ledger/balance.ts';
+import { pageMovements, presentMovement, readPeriod, sumPeriod } from '../ledger/balance.ts';
 import { totalDebit } from '../ledger/postings.ts';
 import { addisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
@@ -51,7 +51,10 @@ export function presentForOperators(row: SettlementRow) {
 export async function readStatement(db: Queryable, row: SettlementRow, page: Page) {
   const period = await readPeriod(db, row, row.id);
   if (!period) throw new Error(`settlement ${row.id} has no journal`);
-  const [totals, { rows, pagination }] = await Promise.all([sumPeriod(db, period), listPeriod(db, period, page)]);
+  const [totals, { rows, pagination }] = await Promise.all([
+    sumPeriod(db, period),
+    pageMovements(db, period, { order: 'ASC', page }),
+  ]);
   const data = {
     ...presentSettlement(row),
     previousSettlementId: period.previousSettlementId,

@@ -1,4 +1,4 @@
-import { exportMovements, sumAccount } from '../../src/ledger/balance.ts';
+import { exportMovements, sumMovements } from '../../src/ledger/balance.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows, type Queryable } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -29,7 +29,8 @@ async function book(scope: MerchantScope, at: Date[], offset = 0): Promise<void>
 }
 
 const periodFrom = (db: Queryable, scope: MerchantScope, fromMs: number) =>
-  sumAccount(db, scope, {
+  sumMovements(db, {
+    ...scope,
     account: 'available',
     range: { startDate: '', endDate: '', from: new Date(fromMs), until: new Date(fromMs + DAY_MS) },
   });
@@ -51,12 +52,12 @@ test('a period opens with the balance before its first movement, in whatever ord
   for (let hours = -30; hours < 230; hours += 1) {
     const fromMs = BEGIN_MS + hours * HOUR_MS;
     const openingSantim = sumWhere((ms) => ms < fromMs);
-    const movedSantim = sumWhere((ms) => ms >= fromMs && ms < fromMs + DAY_MS);
+    const amountSantim = sumWhere((ms) => ms >= fromMs && ms < fromMs + DAY_MS);
     expect(await periodFrom(database.db, scope, fromMs)).toEqual({
       count: bookedAt.filter((ms) => ms >= fromMs && ms < fromMs + DAY_MS).length,
       openingSantim,
-      movedSantim,
-      closingSantim: openingSantim + movedSantim,
+      amountSantim,
+      closingSantim: openingSantim + amountSantim,
     });
   }
 });
@@ -105,7 +106,7 @@ test('a merchant without movements opens and closes with zero', async () => {
   expect(await periodFrom(database.db, scope, BEGIN_MS)).toEqual({
     count: 0,
     openingSantim: 0n,
-    movedSantim: 0n,
+    amountSantim: 0n,
     closingSantim: 0n,
   });
 });

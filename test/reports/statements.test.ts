@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { listPeriod, readPeriod, type ReadMovement } from '../../src/ledger/balance.ts';
+import { pageMovements, readPeriod, type ReadMovement } from '../../src/ledger/balance.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PdfPage } from '../../src/reports/formats/pdf-page.ts';
 import { PDF_MOVEMENTS_MAX, writeStatement } from '../../src/reports/formats/pdf-statement.ts';
@@ -85,7 +85,10 @@ test('a statement has every movement since the settlement before it, and opening
     expect(totals.reduce((sum, total) => sum + total.count, 0)).toBe(count);
     const period = await readPeriod(database.db, scope, String(statement.facts.get('settlementId')?.cell));
     if (!period) throw new Error('the settlement was booked');
-    const { rows: listed } = await listPeriod(database.db, period, { page: 1, limit: 100, after: null });
+    const { rows: listed } = await pageMovements(database.db, period, {
+      order: 'ASC',
+      page: { page: 1, limit: 100, after: null },
+    });
     expect(movements.map(({ resourceId }) => resourceId)).toEqual(listed.map(({ resourceId }) => resourceId));
   }
   expect(first.account.openingSantim).toBe(0n);

@@ -1,4 +1,4 @@
-import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
+import { countMovements, exportMovements, sumMovements, type ReadMovement } from '../../ledger/balance.ts';
 import { maskDigits } from '../../lib/mask.ts';
 import { toSantim } from '../../lib/money.ts';
 import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
@@ -163,8 +163,8 @@ const balanceSource = createSource<Movement>({
   ],
   count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
   sum: async (db, filter) => {
-    const sums = await sumAccount(db, filter, { account: 'available', range: filter.range });
-    const { count, openingSantim: openingBalance, movedSantim: amount, closingSantim: closingBalance } = sums;
+    const sums = await sumMovements(db, { ...filter, account: 'available' });
+    const { count, openingSantim: openingBalance, amountSantim: amount, closingSantim: closingBalance } = sums;
     return { count, totals: { openingBalance, amount, closingBalance } };
   },
   read: async (db, filter, part) => {

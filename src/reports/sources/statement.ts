@@ -1,4 +1,4 @@
-import { exportPeriod, readPeriod, sumPeriod, type Period, type ReadMovement } from '../../ledger/balance.ts';
+import { readMovements, readPeriod, sumPeriod, type Period, type ReadMovement } from '../../ledger/balance.ts';
 import type { Queryable } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Cell, ColumnHead } from './columns.ts';
@@ -33,13 +33,13 @@ export async function readStatement(db: Queryable, scope: MerchantScope, input: 
   const facts = new Map(columns.map(({ key, heading }, index) => [key, { heading, cell: cells[index] ?? null }]));
   const period = await readPeriod(db, scope, String(cells[0]));
   if (!period) return { facts, account: null };
-  const readMovements = async function* (): AsyncGenerator<ReadMovement[]> {
+  const pages = async function* (): AsyncGenerator<ReadMovement[]> {
     for (let { after } = period; after < period.upTo;) {
-      const found = await exportPeriod(db, { ...period, after }, pageRows);
+      const found = await readMovements(db, { ...period, after }, { order: 'ASC', limit: pageRows });
       yield found;
       await onRead();
       after = found.at(-1)?.sequence ?? period.upTo;
     }
   };
-  return { facts, account: { ...period, totals: await sumPeriod(db, period), movements: readMovements() } };
+  return { facts, account: { ...period, totals: await sumPeriod(db, period), movements: pages() } };
 }

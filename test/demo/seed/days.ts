@@ -2,7 +2,7 @@ import { createRandom } from '../../../src/demo/seed/plan.ts';
 import {
   exportMovements,
   listMovements,
-  sumAccount,
+  sumMovements,
   type MerchantAccount,
   type ReadMovement,
 } from '../../../src/ledger/balance.ts';
@@ -51,7 +51,7 @@ async function readDay(
 ) {
   const range = { startDate: day, endDate: day, from: startOfAddisDay(day), until: endOfAddisDay(day) };
   const filter = { ...scope, account, range };
-  const report = await sumAccount(db, scope, { account, range });
+  const report = await sumMovements(db, filter);
   const history = (await listMovements(db, { ...filter, types: null }, { page: 1, limit: LIMIT, after: null })).rows;
   const exported = await exportMovements(db, filter, { after: null, limit: LIMIT });
   const ids = (found: readonly Pick<ReadMovement, 'journalId'>[]): string[] => found.map(({ journalId }) => journalId);
@@ -68,5 +68,5 @@ function leadingOn(openingSantim: bigint, movements: readonly Amounts[]) {
     closingSantim += amountSantim;
     expect(balanceAfterSantim).toBe(closingSantim);
   }
-  return { count: movements.length, openingSantim, movedSantim: closingSantim - openingSantim, closingSantim };
+  return { count: movements.length, openingSantim, amountSantim: closingSantim - openingSantim, closingSantim };
 }
