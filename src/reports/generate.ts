@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { first, type Database } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { AppError, invalidState } from '../lib/errors.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { findMerchant } from '../merchants/operations.ts';
@@ -80,7 +80,10 @@ async function writeFile(
     const onRead = async (): Promise<void> => {
       onProgress(rowsDone);
       pagesRead += 1;
-      if (pagesRead % PROGRESS_PAGES === 0) await recordProgress(deps, report, rowsDone);
+      if (pagesRead % PROGRESS_PAGES > 0) return;
+      const { id, runId, totalRows } = report;
+      const progress = { processedRows: rowsDone, totalRows, progressedAt: deps.clock() };
+      if (!(await updatePending(deps.db, { id, runId }, progress))) throw invalidState('The run was superseded.');
     };
     const readPages = async function* () {
       for await (const cells of pages(trx, filter, Math.min(pageRows, rowsMax))) {
@@ -93,30 +96,9 @@ async function writeFile(
     const statementOf = async (cells: Cell[]) => readStatement(trx, row, { ...statements, cells });
     const chunks = render({ report, merchantName, sums, columns, pages: readPages(), statementOf });
     const file = await deps.files.write(chunks);
-    const totals = Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]);
-    return {
-      ...file,
-      snapshotAt,
-      processedRows: sums.count,
-      totalRows: sums.count,
-      totals: Object.fromEntries(totals),
-    };
+    const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]));
+    return { ...file, snapshotAt, processedRows: sums.count, totalRows: sums.count, totals };
   });
-}
-
-/** Updates the row's progress. Throws when the report was cancelled, or another run has claimed it. */
-async function recordProgress(
-  { db, clock }: GenerateReportDeps,
-  { id, runId, totalRows }: ReportRow,
-  processedRows: number,
-): Promise<void> {
-  const updated = await first(
-    db,
-    `UPDATE report SET processed_rows = :processedRows, total_rows = :totalRows, progressed_at = :at
-     WHERE id = :id AND run_id = :runId AND status = 'RUNNING' RETURNING id`,
-    { id, runId, totalRows, processedRows, at: clock() },
-  );
-  if (!updated) throw invalidState('The run was superseded.');
 }
 
 /** Marks the report READY and records its event in one transaction. Removes the file when the run was superseded. */

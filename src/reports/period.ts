@@ -30,9 +30,9 @@ export function readPeriod(requested: RequestedPeriod, now: Date): DayRange {
     const issue = `is for period custom; for a ${period} send date, any day of it`;
     throw invalid(field, { issue, code: 'not_allowed' });
   }
-  if (date !== undefined) return rangeOf(daysOf(period, ensureInCalendar('date', date)));
-  const current = daysOf(period, addisDay(now));
-  return rangeOf(daysOf(period, addDays(current.startDate, -1)));
+  if (date !== undefined) return rangeOf(intervalOf(period, ensureInCalendar('date', date)));
+  const current = intervalOf(period, addisDay(now));
+  return rangeOf(intervalOf(period, addDays(current.startDate, -1)));
 }
 
 type Days = Pick<DayRange, 'startDate' | 'endDate'>;
@@ -59,9 +59,14 @@ export const INTERVALS = {
 } as const satisfies Readonly<Record<string, (day: string) => string>>;
 export type Interval = keyof typeof INTERVALS;
 
-/** The whole interval that contains a day. */
-export function intervalOf(interval: Interval, day: string): Days {
-  const keyOf = INTERVALS[interval];
+const PARTS = {
+  ...INTERVALS,
+  quarter: (day: string) => `${day.slice(0, 4)} ${Math.ceil(Number(day.slice(5, 7)) / 3)}`,
+};
+
+/** The whole interval or quarter that contains a day. */
+export function intervalOf(interval: keyof typeof PARTS, day: string): Days {
+  const keyOf = PARTS[interval];
   const edge = (step: 1 | -1): string => {
     let last = day;
     while (keyOf(addDays(last, step)) === keyOf(day)) last = addDays(last, step);
@@ -81,14 +86,13 @@ export function inParts(range: DayRange, daysMax: number): DayRange[] {
 }
 
 function readCustom({ date, startDate, endDate }: RequestedPeriod): Days {
-  const [first, last] = ['startDate', 'endDate'] as const;
   if (date !== undefined) {
-    const issue = `is for the other periods; for custom send ${first} and ${last}`;
+    const issue = 'is for the other periods; for custom send startDate and endDate';
     throw invalid('date', { issue, code: 'not_allowed' });
   }
   const missing = { issue: 'is required for period custom', code: 'required' } as const;
-  if (startDate === undefined) throw invalid(first, missing);
-  if (endDate === undefined) throw invalid(last, missing);
+  if (startDate === undefined) throw invalid('startDate', missing);
+  if (endDate === undefined) throw invalid('endDate', missing);
   const days = { startDate: ensureInCalendar('startDate', startDate), endDate: ensureInCalendar('endDate', endDate) };
   ensureDaysInRange(days, CUSTOM_DAYS_MAX);
   return days;
@@ -98,13 +102,3 @@ function ensureInCalendar(field: string, day: string): string {
   if (day >= FIRST_DAY && day <= LAST_DAY) return day;
   throw invalid(field, { issue: `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`, code: 'not_a_day' });
 }
-
-function daysOf(period: Exclude<Period, 'custom'>, day: string): Days {
-  if (period !== 'quarter') return intervalOf(period, day);
-  const date = new Date(day);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % 3)];
-  const [first, last] = [Date.UTC(year, month, 1), Date.UTC(year, month + 3, 0)];
-  return { startDate: dayText(first), endDate: dayText(last) };
-}
-
-const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);

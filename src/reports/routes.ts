@@ -95,9 +95,6 @@ async function findOwnReport(db: Queryable, caller: Caller, reportId: string): P
   return found(kindsOf(caller).includes(row.kind) ? row : undefined, 'report');
 }
 
-const phonesInFile = () =>
-  new AppError('INSUFFICIENT_SCOPE', "The file has customers' phone numbers, which your role may not see.");
-
 /** Reports that one process generates within requests at a time; each takes a connection. */
 const IMMEDIATE_MAX = 3;
 
@@ -197,7 +194,10 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     errors: ['INVALID_STATE'],
     handle: async ({ caller, params }) => {
       const row = await findOwnReport(db, caller, params.reportId);
-      if (row.kind === 'payments' && !hasPermission(caller, 'phones:read')) throw phonesInFile();
+      if (row.kind === 'payments' && !hasPermission(caller, 'phones:read')) {
+        const message = "The file has customers' phone numbers, which your role may not see.";
+        throw new AppError('INSUFFICIENT_SCOPE', message);
+      }
       const { storageKey, sha256, expiresAt } = row;
       if (expiresAt && expiresAt <= clock()) {
         const until = `The file was available until ${expiresAt.toISOString()}.`;

@@ -83,11 +83,8 @@ function readingRoutes(db: Database): Route[] {
       summary: 'The scheduled reports of your merchant that your role may see, oldest first',
       responses: { 200: z.array(ReportSchedule) },
       handle: async ({ caller }) => {
-        const { merchantId } = caller;
-        const [schedules, members] = [
-          await listSchedules(db, scopeOf(caller), kindsOf(caller)),
-          await listMembers(db, merchantId),
-        ];
+        const schedules = await listSchedules(db, scopeOf(caller), kindsOf(caller));
+        const members = await listMembers(db, caller.merchantId);
         return { message: 'Schedules retrieved', data: schedules.map((row) => presentSchedule(row, members)) };
       },
     }),
@@ -156,20 +153,16 @@ function changingRoutes(): Route[] {
   ];
 }
 
-const isActive = ({ dueAt }: ScheduleRow) => ({ active: dueAt !== null });
-const auditedOf = ({ period, format, recipients, dueAt }: ScheduleRow) => ({
-  period,
-  format,
-  recipients,
-  active: dueAt !== null,
-});
+function auditedOf({ period, format, recipients, dueAt }: ScheduleRow) {
+  return { period, format, recipients, active: dueAt !== null };
+}
 
 function presentSchedule(row: ScheduleRow, members: readonly Member[]) {
-  const { id: scheduleId, dueAt: nextAt } = row;
+  const { id: scheduleId, dueAt } = row;
   const readers = readersOf(row.kind);
   const recipients = members
     .filter(({ userId }) => row.recipients.includes(userId))
     .map((member) => ({ ...member, mayRead: readers.includes(member.role) }));
   const isRead = recipients.some(({ mayRead }) => mayRead);
-  return { ...row, ...isActive(row), scheduleId, recipients, nextAt: isRead ? nextAt : null };
+  return { ...row, scheduleId, recipients, active: dueAt !== null, nextAt: isRead ? dueAt : null };
 }

@@ -41,19 +41,9 @@ export const NewReport = z
     ...TransactionNarrowing.shape,
     format: z.enum(REPORT_FORMATS).default('CSV').describe(FORMAT_DESCRIPTION),
   })
-  .transform(({ status, channel = null, ...given }, context) => {
-    const { transactionThrough, type, held, late, search, minAmount, maxAmount, ...requested } = given;
-    const narrower = {
-      transactionThrough: transactionThrough ?? undefined,
-      type,
-      held,
-      late,
-      search,
-      minAmount,
-      maxAmount,
-    };
-    const narrowing = Object.entries(narrower).filter(([, value]) => value !== undefined);
-    const { kind } = requested;
+  .transform(({ status, channel = null, kind, period, date, startDate, endDate, format, ...narrower }, context) => {
+    const narrowing = Object.entries(narrower).filter(([, value]) => value !== undefined && value !== null);
+    const { transactionThrough, minAmount, maxAmount } = narrower;
     const { statuses: known, takesChannel } = SOURCES[kind];
     const statuses = statusParam(known ?? [])
       .optional()
@@ -71,10 +61,9 @@ export const NewReport = z
     }
     if (known === null && status !== undefined) reject('status');
     else if (statuses.error) reject('status', statuses.error.issues[0]?.message, 'wrong_format');
+    const requested = { kind, period, date, startDate, endDate, format, channel, statuses: statuses.data ?? null };
     return {
       ...requested,
-      channel,
-      statuses: statuses.data ?? null,
       narrowing: narrowing.length === 0 ? null : (Object.fromEntries(narrowing) as typeof narrower),
     };
   });

@@ -8,6 +8,8 @@ import { addUp, type Group, type ListSource, type ReportFilter, type Sums } from
 import { SOURCES } from './sources/sources.ts';
 import type { ReportKind } from './states.ts';
 
+const SUMMED_UP = ['payments', 'refunds', 'withdrawals', 'settlements'] as const;
+
 /** The sums of a period by status and channel, of these kinds, all read at one instant. Throws as {@link readPeriod} does. */
 export async function summarise(
   db: Database,
@@ -17,14 +19,9 @@ export async function summarise(
   const range = readPeriod(requested, now);
   const filter = { ...scopeOf(scope), range, statuses: null, channel: null };
   return inSnapshot(db, async (trx, asOf) => {
-    const groupsOf = async (kind: Exclude<ReportKind, 'balance'>) =>
-      kinds.includes(kind) ? groupInParts(trx, filter, SOURCES[kind]) : [];
-    const [payments, refunds, withdrawals, settlements] = await Promise.all([
-      groupsOf('payments'),
-      groupsOf('refunds'),
-      groupsOf('withdrawals'),
-      groupsOf('settlements'),
-    ]);
+    const sumsOf = async (kind: (typeof SUMMED_UP)[number]) =>
+      presentGroups(kinds.includes(kind) ? await groupInParts(trx, filter, SOURCES[kind]) : []);
+    const [payments, refunds, withdrawals, settlements] = await Promise.all(SUMMED_UP.map(sumsOf));
     return {
       period: requested.period,
       ...presentDays(range),
@@ -32,10 +29,10 @@ export async function summarise(
       currency: 'ETB',
       environment: scope.environment,
       asOf,
-      payments: presentGroups(payments),
-      refunds: presentGroups(refunds),
-      withdrawals: presentGroups(withdrawals),
-      settlements: presentGroups(settlements),
+      payments,
+      refunds,
+      withdrawals,
+      settlements,
     };
   });
 }

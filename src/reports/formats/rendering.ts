@@ -79,11 +79,8 @@ export async function* renderTable(
   const headings = [...columns.map(({ heading }) => heading), 'Report Filters', 'Report as of (UTC)'];
   const about = [escapeFormula(filters), timeText(asOf)];
   yield BYTE_ORDER_MARK + csvLines([headings]);
-  for await (const rows of pages) yield csvLines(rows.map((row) => [...row.map(escapedCell), ...about]));
-}
-
-function escapedCell(cell: Cell): Cell {
-  return typeof cell === 'string' ? escapeFormula(cell) : cell;
+  const escaped = (cell: Cell): Cell => (typeof cell === 'string' ? escapeFormula(cell) : cell);
+  for await (const rows of pages) yield csvLines(rows.map((row) => [...row.map(escaped), ...about]));
 }
 
 function csvLines(lines: Cell[][]): string {
@@ -94,8 +91,9 @@ function csvLines(lines: Cell[][]): string {
 export async function* renderJson(rendering: Rendering): AsyncGenerator<string> {
   const { sums, columns, pages } = rendering;
   const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, toBirr(santim)]));
+  const valueOf = (cell: Cell = null) => (typeof cell === 'bigint' ? toBirr(cell) : cell);
   const rowText = (row: Cell[]): string =>
-    JSON.stringify(Object.fromEntries(columns.map(({ key }, index) => [key, jsonValue(row[index] ?? null)])));
+    JSON.stringify(Object.fromEntries(columns.map(({ key }, index) => [key, valueOf(row[index])])));
   yield `{"about":${JSON.stringify(aboutOf(rendering))},\n"totals":${JSON.stringify(totals)},\n"rows":[`;
   let separator = '\n';
   for await (const rows of pages) {
@@ -104,8 +102,4 @@ export async function* renderJson(rendering: Rendering): AsyncGenerator<string> 
     separator = ',\n';
   }
   yield '\n]}\n';
-}
-
-function jsonValue(cell: Cell): string | number | null {
-  return typeof cell === 'bigint' ? toBirr(cell) : cell;
 }
