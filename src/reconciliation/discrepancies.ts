@@ -1,15 +1,17 @@
+import type { z } from 'zod';
+
 import { first, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
+import { allOf, paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
-import type { Environment } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { StatementRow } from '../providers/provider.ts';
 import { OPEN_DISCREPANCIES } from './runs.ts';
+import type { DiscrepancyQuery } from './schema.ts';
 import type { DiscrepancyKind } from './states.ts';
+import type { ChannelDay } from './workflow.ts';
 
 /** A discrepancy of one order of a day, as a comparison finds it. */
 export type FoundDiscrepancy = {
@@ -27,19 +29,16 @@ export type FoundDiscrepancy = {
   providerReference: string | null;
 };
 
-/** A disagreement between a provider's statement and the ledger about one order. */
-export type Discrepancy = FoundDiscrepancy & {
-  id: string;
-  environment: Environment;
-  channel: Channel;
-  /** The day of the statement that lists the order or should list it: YYYY-MM-DD in Addis Ababa. */
-  day: string;
-  detectedAt: Date;
-  closedAt: Date | null;
-  /** opr_…; null while it is open, and when a later comparison closed it. */
-  closedBy: string | null;
-  resolutionNote: string | null;
-};
+/** A disagreement about one order between the ledger and the statement of the day that lists it or should list it. */
+export type Discrepancy = FoundDiscrepancy &
+  ChannelDay & {
+    id: string;
+    detectedAt: Date;
+    closedAt: Date | null;
+    /** opr_…; null while it is open, and when a later comparison closed it. */
+    closedBy: string | null;
+    resolutionNote: string | null;
+  };
 
 /** An operator's decision to close a discrepancy. */
 export type Closing = { operatorId: string; reason: string; at: Date };
@@ -77,23 +76,16 @@ export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing:
   return { ...known, ...closed };
 }
 
-/** Undefined does not narrow. */
-export type DiscrepancyFilter = {
-  open?: boolean | undefined;
-  environment?: Environment | undefined;
-  channel?: Channel | undefined;
-  kind?: DiscrepancyKind | undefined;
-  /** YYYY-MM-DD in Addis Ababa. */
-  day?: string | undefined;
-};
-
-/** Discrepancies, the newest first. */
-export async function listDiscrepancies(db: Queryable, filter: DiscrepancyFilter, page: Page) {
-  const columns = (['environment', 'channel', 'kind', 'day'] as const).filter((name) => filter[name] !== undefined);
-  const conditions = ['true', ...columns.map((name) => `${name} = :${name}`)];
-  if (filter.open !== undefined) conditions.push(`closed_at IS ${filter.open ? '' : 'NOT '}NULL`);
-  const listed = { columns: '*', table: 'reconciliation_discrepancy', time: 'detected_at', values: { ...filter } };
-  return paginateNewest<Discrepancy>(db, { ...listed, where: conditions.join(' AND ') }, page);
+/** Discrepancies, the newest first. Undefined does not narrow. */
+export async function listDiscrepancies(
+  db: Queryable,
+  { state, environment, channel, kind, day }: z.output<typeof DiscrepancyQuery>,
+  page: Page,
+) {
+  const { where, values } = whereGiven({ environment, channel, kind, day });
+  const ofState = state && `closed_at IS ${state === 'OPEN' ? '' : 'NOT '}NULL`;
+  const listed = { table: 'reconciliation_discrepancy', time: 'detected_at', where: allOf([where, ofState]), values };
+  return paginateNewest<Discrepancy>(db, listed, page);
 }
 
 /** One of the comparisons of a day. Only the latest may write. */
@@ -140,17 +132,9 @@ export async function writeFound(
     .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
 }
 
-function figuresOf({ kind, type, orderId, account, orderStatus, ...listed }: FoundDiscrepancy): string {
-  return [
-    kind,
-    type,
-    orderId,
-    account,
-    orderStatus,
-    listed.bookedSantim,
-    listed.listedSantim,
-    listed.listedCurrency,
-  ].join();
+function figuresOf({ kind, type, orderId, account, ...figures }: FoundDiscrepancy): string {
+  const { orderStatus, bookedSantim, listedSantim, listedCurrency } = figures;
+  return [kind, type, orderId, account, orderStatus, bookedSantim, listedSantim, listedCurrency].join();
 }
 
 /** Closes the open discrepancies that this completed comparison has not found. Throws as {@link writeFound} does. */
@@ -178,11 +162,8 @@ export async function closeResolved(
 }
 
 /** Locks the day, so that no discrepancy is closed until the transaction ends. Throws as {@link writeFound} does. */
-export async function lockDay(
-  trx: Trx,
-  comparison: Comparison,
-): Promise<Pick<Discrepancy, 'environment' | 'channel' | 'day'>> {
-  const latest = await first<Pick<Discrepancy, 'environment' | 'channel' | 'day'>>(
+export async function lockDay(trx: Trx, comparison: Comparison): Promise<ChannelDay> {
+  const latest = await first<ChannelDay>(
     trx,
     `SELECT environment, channel, day FROM reconciliation
      WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE`,

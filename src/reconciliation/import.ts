@@ -70,10 +70,7 @@ export async function importNextPage(deps: ImportDeps, run: Import): Promise<Imp
   if (isPartial && state && state.failures >= failuresMax) return { kind: 'end', pages, isPartial };
   if (!state) {
     const error = `no account of ${day.channel} is configured`;
-    await rows(deps.db, 'UPDATE reconciliation SET error = :error WHERE id = :reconciliationId', {
-      reconciliationId,
-      error,
-    });
+    await rows(deps.db, 'UPDATE reconciliation SET error = :error WHERE id = :reconciliationId', { ...run, error });
     return { kind: 'unknown', reason: 'not-configured' };
   }
   const page = await queryPage(statements.get(state.account), { ...state, day: day.day });
@@ -85,7 +82,7 @@ export async function importNextPage(deps: ImportDeps, run: Import): Promise<Imp
   }
   const isEndless = page.kind === 'endless';
   const failures = isEndless ? failuresMax : state.failures + 1;
-  await recordFailure(deps.db, state, { failures, error: page.message });
+  await recordFailure(deps.db, { ...state, failures, error: page.message });
   if (other && other.failures < failures) return { kind: 'more', pages, isFailed: true };
   if (isPartial && failures >= failuresMax) return { kind: 'end', pages, isPartial };
   return isEndless ? { kind: 'endless' } : { kind: 'unknown', reason: page.reason, ...(isPartial && { isPartial }) };
@@ -124,37 +121,27 @@ async function queryPage(
   statement: ReadStatement | undefined,
   { day, cursor, loopGuard, pages }: StatementState & Pick<ChannelDay, 'day'>,
 ): Promise<StatementPage | Failure> {
-  const unreadable = (message: string): Unknown => ({ kind: 'unknown', reason: 'unreadable', message });
   const nth = pages + 1;
   if (nth > PAGES_MAX) return { kind: 'endless', message: `the statement has more than ${PAGES_MAX} pages` };
-  const page: StatementPage | Unknown = (await statement?.(day, cursor)) ?? NOT_CONFIGURED;
-  const failed = (one: Unknown): Unknown => {
-    return { ...one, message: `page ${nth} of the statement is not available (${one.reason}): ${one.message}` };
+  const failed = (reason: Unknown['reason'], why: string): Unknown => {
+    return { kind: 'unknown', reason, message: `page ${nth} of the statement is not available (${reason}): ${why}` };
   };
-  if (page.kind === 'unknown') return failed(page);
+  const page = await statement?.(day, cursor);
+  if (!page) return failed('not-configured', 'the account is no longer configured');
+  if (page.kind === 'unknown') return failed(page.reason, page.message);
   // A page that leads to itself would be imported for ever.
-  if (page.next !== null && page.next === cursor) return failed(unreadable('it leads to itself'));
+  if (page.next !== null && page.next === cursor) return failed('unreadable', 'it leads to itself');
   const invalidRow = page.rows.findIndex((row) => !isStorable(row));
-  if (invalidRow >= 0) return failed(unreadable(`its row ${invalidRow + 1} is malformed`));
+  if (invalidRow >= 0) return failed('unreadable', `its row ${invalidRow + 1} is malformed`);
   if (page.next === null || page.next !== loopGuard) return page;
   return { kind: 'endless', message: `the statement never ends: page ${nth} leads back to an earlier one` };
 }
 
-const NOT_CONFIGURED: Unknown = {
-  kind: 'unknown',
-  reason: 'not-configured',
-  message: 'the account is no longer configured',
-};
-
-async function recordFailure(
-  db: Database,
-  { reconciliationId, account, importNo }: StatementState,
-  { failures, error }: { failures: number; error: string },
-): Promise<void> {
-  const restart = failures % FAILURES_RESTART === 0 ? ', cursor = NULL, loop_guard = NULL, pages = 0' : '';
+async function recordFailure(db: Database, failed: StatementState & { error: string }): Promise<void> {
+  const restart = failed.failures % FAILURES_RESTART === 0 ? ', cursor = NULL, loop_guard = NULL, pages = 0' : '';
   const sql = `UPDATE reconciliation_statement SET error = :error, failures = :failures${restart}
      WHERE reconciliation_id = :reconciliationId AND account = :account AND import_no = :importNo`;
-  await rows(db, sql, { reconciliationId, account, importNo, failures, error: storableError(error) });
+  await rows(db, sql, { ...failed, error: storableError(failed.error) });
 }
 
 const ERROR_CHARACTERS_MAX = 300;
@@ -180,7 +167,6 @@ function isStorable({ orderId, providerReference, currency, amountSantim, at }: 
 /** False, and nothing is stored, when the import is no longer at this page. */
 async function storePage(db: Database, page: StatementState & StatementPage): Promise<boolean> {
   const listed = page.rows.map(({ amountSantim, ...row }) => ({ ...row, amountSantim: String(amountSantim) }));
-  const { reconciliationId, importNo, account, cursor, next } = page;
   const updated = await rows(
     db,
     `WITH updated AS (
@@ -206,7 +192,7 @@ async function storePage(db: Database, page: StatementState & StatementPage): Pr
          occurred_at = excluded.occurred_at, import_no = excluded.import_no
      )
      SELECT id FROM updated`,
-    { reconciliationId, importNo, account, cursor, next, listed: JSON.stringify(listed) },
+    { ...page, listed: JSON.stringify(listed) },
   );
   return updated.length > 0;
 }

@@ -68,7 +68,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
               min(s.provider_reference) AS provider_reference, count(*) > count(DISTINCT s.provider_reference) AS has_conflicting_rows
        FROM statement_row s JOIN reconciliation_statement t ON t.reconciliation_id = s.reconciliation_id AND t.account = s.account
        WHERE s.reconciliation_id = :reconciliationId AND t.completed_import_no > 0 AND s.import_no >= t.completed_import_no
-         AND (s.type, s.order_id, s.account) > (:afterType, :afterOrder, :afterAccount)
+         AND (s.type, s.order_id, s.account) > (:type, :orderId, :account)
        GROUP BY s.type, s.order_id, s.account ORDER BY s.type, s.order_id, s.account LIMIT ${LISTED_BATCH}
      ), pairs AS (
        SELECT l.type, l.order_id, l.account, a.status AS order_status, a.id IS NOT NULL AS is_known,
@@ -106,13 +106,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
                  WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind,
             type, order_id, account, order_status, booked_santim, listed_santim, listed_currency, provider_reference
      FROM pairs ORDER BY type, order_id, account`,
-    {
-      ...scope,
-      afterType: after.type,
-      afterOrder: after.orderId,
-      afterAccount: after.account,
-      queryable: [...QUERYABLE_ATTEMPTS],
-    },
+    { ...scope, ...after, queryable: [...QUERYABLE_ATTEMPTS] },
   );
 }
 
@@ -176,12 +170,10 @@ function* windows(from: Date, until: Date, lengthMs: number): Generator<[Date, D
   }
 }
 
-const noSums = (): SideSums => ({
-  payments: { count: 0, santim: 0n },
-  payouts: { count: 0, santim: 0n },
-  reversals: { count: 0, santim: 0n },
-  refunds: { count: 0, santim: 0n },
-});
+function noSums(): SideSums {
+  const none = () => ({ count: 0, santim: 0n });
+  return { payments: none(), payouts: none(), reversals: none(), refunds: none() };
+}
 
 const NOUN = { payment: 'payments', payout: 'payouts', payoutReversal: 'reversals', refund: 'refunds' } as const;
 

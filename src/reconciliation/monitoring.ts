@@ -44,6 +44,16 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
         FROM reconciliation r WHERE r.status <> 'INCOMPLETE' AND NOT r.is_running AND ${HAS_FAILED_STATEMENT}`,
 };
 
+/** In SQL: the overpaid payouts of a table whose excess was not recovered. A reversed one is not SUCCESS. */
+const overpaid = (kind: string, table: 'withdrawal' | 'refund', about: string): string => `
+        SELECT '${kind}', p.id, p.merchant_id, p.environment, p.paid_santim - p.amount_santim, p.completed_at,
+               'The provider has overpaid it, and must take the excess back',
+               jsonb_build_object(${about}, 'channel', p.channel, 'amount', p.amount_santim * 0.01, 'paid', p.paid_santim * 0.01,
+                                  'providerReference', p.provider_reference), '${table}-' || p.id
+        FROM ${table} p
+        WHERE p.paid_santim > p.amount_santim AND p.status = 'SUCCESS' AND NOT EXISTS (
+          SELECT FROM bank_receipt m WHERE m.${table}_id = p.id AND m.reversed_at IS NULL)`;
+
 /** Unallocated money in suspense, and overpaid payouts and refunds whose excess was not recovered. */
 export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['RECEIPT_UNALLOCATED', 'PAYOUT_OVERPAID', 'REFUND_OVERPAID'],
@@ -51,22 +61,8 @@ export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
                'The bank received it from an unknown payer' AS what,
                jsonb_build_object('bankReference', m.reference) AS detail, NULL AS workflow_id
         FROM bank_receipt m WHERE m.kind = 'UNALLOCATED' AND m.outcome IS NULL AND m.reversed_at IS NULL
-        UNION ALL
-        SELECT 'PAYOUT_OVERPAID', w.id, w.merchant_id, w.environment, w.paid_santim - w.amount_santim, w.completed_at,
-               'The provider has overpaid it, and must take the excess back',
-               jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'amount', w.amount_santim * 0.01, 'paid', w.paid_santim * 0.01,
-                                  'providerReference', w.provider_reference), 'withdrawal-' || w.id
-        FROM withdrawal w
-        WHERE w.paid_santim > w.amount_santim AND w.status = 'SUCCESS' AND NOT EXISTS (
-          SELECT FROM bank_receipt m WHERE m.withdrawal_id = w.id AND m.reversed_at IS NULL)
-        UNION ALL
-        SELECT 'REFUND_OVERPAID', r.id, r.merchant_id, r.environment, r.paid_santim - r.amount_santim, r.completed_at,
-               'The provider has overpaid it, and must take the excess back',
-               jsonb_build_object('transactionId', r.transaction_id, 'channel', r.channel, 'amount', r.amount_santim * 0.01,
-                                  'paid', r.paid_santim * 0.01, 'providerReference', r.provider_reference), 'refund-' || r.id
-        FROM refund r
-        WHERE r.paid_santim > r.amount_santim AND NOT EXISTS (
-          SELECT FROM bank_receipt m WHERE m.refund_id = r.id AND m.reversed_at IS NULL)
+        UNION ALL ${overpaid('PAYOUT_OVERPAID', 'withdrawal', "'withdrawalId', p.id")}
+        UNION ALL ${overpaid('REFUND_OVERPAID', 'refund', "'transactionId', p.transaction_id")}
         UNION ALL
         SELECT 'PAYOUT_OVERPAID', m.id, w.merchant_id, m.environment, m.amount_santim, w.reversed_at,
                'The excess was taken back, and then the whole payout was reversed. Correct this once the provider no longer owes it',
@@ -171,13 +167,16 @@ const COUNTS = {
   },
 } as const;
 
+const AGE = {
+  name: 'meskot_reconciliation_last_clean_age_seconds',
+  help: 'Time since a day of the channel was last compared and found clean; NaN when none ever was',
+};
 const AGES = Object.fromEntries(
   ['live', 'sandbox'].flatMap((environment) =>
-    ['TELEBIRR', 'CBE_BIRR', 'AWASH'].map((channel) => {
-      const name = 'meskot_reconciliation_last_clean_age_seconds';
-      const help = 'Time since a day of the channel was last compared and found clean; NaN when none ever was';
-      return [`${environment}-${channel}`, { name, help, labels: { environment, channel } }];
-    }),
+    ['TELEBIRR', 'CBE_BIRR', 'AWASH'].map((channel) => [
+      `${environment}-${channel}`,
+      { ...AGE, labels: { environment, channel } },
+    ]),
   ),
 );
 

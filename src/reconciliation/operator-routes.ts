@@ -5,7 +5,7 @@ import { Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
-import { toBirr } from '../lib/money.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import { readDayRange } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { closeDiscrepancy, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
@@ -48,8 +48,7 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
       item: schema.ListedDiscrepancy,
       names: { db, fields: ['closedBy'] },
       name: 'Discrepancies',
-      list: async (query, page) =>
-        listDiscrepancies(db, { ...query, open: query.state && query.state === 'OPEN' }, page),
+      list: (query, page) => listDiscrepancies(db, query, page),
       present: presentDiscrepancy,
     }),
   ];
@@ -99,13 +98,15 @@ function presentDiscrepancy(discrepancy: Discrepancy) {
   return {
     ...discrepancy,
     discrepancyId: id,
-    account: account === '' ? null : account,
+    account: account || null,
     ourStatus: orderStatus,
-    ours: bookedSantim === null ? null : toBirr(bookedSantim),
-    theirs: listedSantim === null ? null : toBirr(listedSantim),
+    ours: birr(bookedSantim),
+    theirs: birr(listedSantim),
     theirCurrency: listedCurrency,
   };
 }
+
+const birr = (santim: Santim | null) => (santim === null ? null : toBirr(santim));
 
 function presentDay(row: ReconciledDay, workflowUrl: WorkflowUrl) {
   const { listed, booked, clearingSantim } = row;
@@ -113,7 +114,7 @@ function presentDay(row: ReconciledDay, workflowUrl: WorkflowUrl) {
     ...row,
     theirs: listed && presentSums(listed),
     ours: booked && presentSums(booked),
-    owed: clearingSantim === null ? null : toBirr(clearingSantim),
+    owed: birr(clearingSantim),
     temporalUrl: workflowUrl(reconciliationWorkflowId(row.id)),
   };
 }

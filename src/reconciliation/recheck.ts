@@ -117,15 +117,14 @@ async function isUnsentUncertain(
 
 /** Positions are "type/order": orders with an unknown outcome come first, then the statement in the order of its key. */
 const START_OF_LIST = 'list/';
+type Position = { type: string; orderId: string };
+const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
 
 async function nextUncertain(db: Database, scope: Scope, after: string): Promise<Part> {
   const [type = '', ...order] = after.split('/');
   const position = { type, orderId: order.join('/') };
   return type === '' || type === 'unknown' ? nextUnknown(db, scope, position) : nextListed(db, scope, position);
 }
-
-type Position = { type: string; orderId: string };
-const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
 
 /** Attempts that were open on this day, of transactions that ended with an unknown outcome. */
 async function nextUnknown(db: Database, scope: Scope, { orderId }: Position): Promise<Part> {
@@ -149,7 +148,7 @@ const isListedFor = (account: string): string => `EXISTS (
 
 /** The orders of the statement's next batch that are not posted as listed. */
 async function nextListed(db: Database, scope: Scope, after: Position): Promise<Part> {
-  const found = await rows<UncertainOrder & { isLast: boolean }>(
+  const found = await rows<UncertainOrder>(
     db,
     `WITH part AS MATERIALIZED (
        SELECT DISTINCT type, order_id FROM current_statement_row
@@ -184,7 +183,7 @@ async function nextListed(db: Database, scope: Scope, after: Position): Promise<
     { ...scope, queryable: [...QUERYABLE_ATTEMPTS], afterType: after.type, afterOrder: after.orderId },
   );
   const end = found.at(-1);
-  const orders = found.slice(0, -1).map(({ type, orderId, isUnsent }) => ({ type, orderId, isUnsent }));
+  const orders = found.slice(0, -1);
   const last = orders.length === BATCH ? orders.at(-1) : end;
   return { orders, next: last ? written(last) : null };
 }

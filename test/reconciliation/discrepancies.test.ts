@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const FIRST: Page = { limit: 20, page: 1, after: null };
-const listOpen = async () => (await listDiscrepancies(fixture.db, { open: true }, FIRST)).rows;
+const listOpen = async () => (await listDiscrepancies(fixture.db, { state: 'OPEN' }, FIRST)).rows;
 const close = (id: string, operatorId = 'opr_1') =>
   fixture.runInTransaction((tx) => closeDiscrepancy(tx, id, { operatorId, reason: 'A walk-in.', at: fixture.clock() }));
 const day = async () => fixture.db.knex()('reconciliation').where({ channel: 'TELEBIRR' }).first();
@@ -91,7 +91,7 @@ test('a day with more discrepancies than a batch stores and counts all of them, 
   await fixture.checkAttempt(booked.attemptId, { notifyWorkflow: false });
   listForeign(6_001);
   expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 6_002 });
-  expect((await listDiscrepancies(fixture.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
+  expect((await listDiscrepancies(fixture.db, { state: 'OPEN' }, FIRST)).pagination.total).toBe(6_002);
   // The one that is found last of all.
   expect((await listDiscrepancies(fixture.db, { kind: 'MISSING_FROM_STATEMENT' }, FIRST)).rows).toMatchObject([
     { orderId: booked.attemptId },
@@ -152,11 +152,11 @@ test('listing discrepancies applies its filters and continues at a cursor', asyn
   await fixture.compare('TELEBIRR');
   expect((await listDiscrepancies(fixture.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
   expect((await listDiscrepancies(fixture.db, { environment: 'live' }, FIRST)).rows).toEqual([]);
-  const one = await listDiscrepancies(fixture.db, { open: true }, { ...FIRST, limit: 2 });
+  const one = await listDiscrepancies(fixture.db, { state: 'OPEN' }, { ...FIRST, limit: 2 });
   expect([one.rows.length, one.pagination.total]).toEqual([2, 3]);
   const last = one.rows.at(-1);
   const after = { at: last?.position ?? '', id: last?.id ?? '' };
-  const two = await listDiscrepancies(fixture.db, { open: true }, { limit: 2, page: 2, after });
+  const two = await listDiscrepancies(fixture.db, { state: 'OPEN' }, { limit: 2, page: 2, after });
   expect(new Set([...one.rows, ...two.rows].map(({ id }) => id)).size).toBe(3);
 });
 

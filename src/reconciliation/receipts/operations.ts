@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import {
   bookReference,
   claimReference,
@@ -18,11 +20,12 @@ import { duplicate, found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
-import { paginateNewest } from '../../lib/paginate-newest.ts';
+import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
+import type { ReceiptQuery } from './schema.ts';
 
 /** A row of `bank_receipt`: a receipt that an operator has booked, and its outcome. */
 export type BankReceiptRow = {
@@ -45,15 +48,6 @@ export type BankReceiptRow = {
   reversedAt: Date | null;
 };
 
-/** Undefined does not narrow. */
-export type ReceiptFilter = {
-  environment?: Environment | undefined;
-  /** The bank's trace id of either direction, or the provider's own reference. */
-  reference?: string | undefined;
-  /** Whether it is unallocated money in suspense. */
-  waiting?: boolean | undefined;
-};
-
 const IN_SUSPENSE = `(kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL)`;
 
 /** One receipt, or undefined. */
@@ -61,14 +55,19 @@ export async function findReceipt(db: Queryable, id: string): Promise<BankReceip
   return first(db, 'SELECT * FROM bank_receipt WHERE id = :id', { id });
 }
 
-/** Receipts and recoveries, the newest first. */
-export async function listReceipts(db: Queryable, filter: ReceiptFilter, page: Page) {
-  const where = ['true'];
-  if (filter.environment !== undefined) where.push('environment = :environment');
-  if (filter.reference !== undefined) where.push(':reference IN (reference, return_reference)');
-  if (filter.waiting !== undefined) where.push(filter.waiting ? IN_SUSPENSE : `NOT ${IN_SUSPENSE}`);
-  const listed = { columns: '*', table: 'bank_receipt', time: 'booked_at', where: where.join(' AND ') };
-  return paginateNewest<BankReceiptRow>(db, { ...listed, values: { ...filter } }, page);
+/** Receipts and recoveries, the newest first. Undefined does not narrow. */
+export async function listReceipts(
+  db: Queryable,
+  { environment, reference, waiting }: z.output<typeof ReceiptQuery>,
+  page: Page,
+) {
+  const where = allOf([
+    environment && 'environment = :environment',
+    reference && ':reference IN (reference, return_reference)',
+    waiting && (waiting === 'true' ? IN_SUSPENSE : `NOT ${IN_SUSPENSE}`),
+  ]);
+  const listed = { table: 'bank_receipt', time: 'booked_at', where, values: { environment, reference } };
+  return paginateNewest<BankReceiptRow>(db, listed, page);
 }
 
 /** `isNew`: booked by this call, not by an earlier one. */
@@ -106,7 +105,7 @@ export async function recordReceipt(
 }
 
 /** A withdrawal or refund. */
-type Order = { kind: 'withdrawal' | 'refund'; id: string };
+export type Order = { kind: 'withdrawal' | 'refund'; id: string };
 /** What its provider has paid in excess of its amount. */
 type PaidOrder = { environment: Environment; channel: Channel; status: string; amountSantim: Santim };
 

@@ -30,8 +30,7 @@ function queryRoutes(db: Database): Route[] {
       query: schema.ReceiptQuery,
       item: schema.Receipt,
       name: 'Receipts',
-      list: async (query, page) =>
-        receipts.listReceipts(db, { ...query, waiting: query.waiting && query.waiting === 'true' }, page),
+      list: (query, page) => receipts.listReceipts(db, query, page),
       present,
     }),
     operatorReadRoute('GET /api/ops/receipts/:receiptId', {
@@ -57,6 +56,15 @@ function bookingRoutes(): Route[] {
     run: async ({ tx, at }: AuditContext, { body }: { body: Received }) =>
       recorded(await receipts.recordReceipt(tx, { ...body, ...santimOf(body), at })),
   };
+  const recovered = {
+    ...booking,
+    action: 'receipt.record-recovery' as const,
+    errors: ['NOT_FOUND' as const, 'INVALID_STATE' as const, 'DUPLICATE_REFERENCE' as const],
+    secondPerson: async ({ tx: { trx } }: AuditContext, { body }: { body: Recovered }) =>
+      isLarge(trx, await receipts.findOverpaid(trx, orderOf(body))),
+    run: async ({ tx, at }: AuditContext, { body }: { body: Recovered }) =>
+      recorded(await receipts.recordRecovery(tx, { of: orderOf(body), reference: body.reference, at })),
+  };
   return [
     operatorRoute('POST /api/ops/receipts/remittances', {
       ...received,
@@ -75,36 +83,30 @@ function bookingRoutes(): Route[] {
       body: schema.UnallocatedReceipt,
     }),
     operatorRoute('POST /api/ops/receipts/recoveries', {
-      ...booking,
+      ...recovered,
       operationId: 'opsRecordRecovery',
       cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Book that a provider has recovered what it had overpaid of a withdrawal: the provider owes it again',
-      action: 'receipt.record-recovery',
       body: schema.Recovery,
-      errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
-      secondPerson: async ({ tx: { trx } }, { body: { withdrawalId: id } }) =>
-        isLarge(trx, await receipts.findOverpaid(trx, { kind: 'withdrawal', id })),
-      run: async ({ tx, at }, { body: { withdrawalId: id, reference } }) =>
-        recorded(await receipts.recordRecovery(tx, { of: { kind: 'withdrawal', id }, reference, at })),
     }),
     operatorRoute('POST /api/ops/receipts/refund-recoveries', {
-      ...booking,
+      ...recovered,
       operationId: 'opsRecordRefundRecovery',
       cli: { name: 'receipts record-refund-recovery', confirm: '/api/ops/refunds/{refundId}' },
       summary: 'Book that a provider has recovered what it had overpaid of a refund: the provider owes it again',
-      action: 'receipt.record-recovery',
       body: schema.RefundRecovery,
-      errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
-      secondPerson: async ({ tx: { trx } }, { body: { refundId: id } }) =>
-        isLarge(trx, await receipts.findOverpaid(trx, { kind: 'refund', id })),
-      run: async ({ tx, at }, { body: { refundId: id, reference } }) =>
-        recorded(await receipts.recordRecovery(tx, { of: { kind: 'refund', id }, reference, at })),
     }),
   ];
 }
 
 type Money = { environment: Environment; amountSantim: Santim };
 type Received = z.output<typeof schema.UnallocatedReceipt> & { channel?: Channel };
+
+type Recovered = z.output<typeof schema.Recovery> | z.output<typeof schema.RefundRecovery>;
+
+function orderOf(body: Recovered): receipts.Order {
+  return 'refundId' in body ? { kind: 'refund', id: body.refundId } : { kind: 'withdrawal', id: body.withdrawalId };
+}
 
 function santimOf({ environment, amount }: Received): Money {
   return { environment, amountSantim: toSantim(amount) };
