@@ -108,11 +108,10 @@ function keyRoutes({ db }: Deps): Route[] {
 
 function invitationRoutes(): Route[] {
   type Invited = { merchantId: string; key: InvitedKey; environment?: Environment };
-  const invite = async (context: AuditContext, { merchantId, key, environment }: Invited): Promise<OperatorResult> => {
-    const data = await inviteMerchant(context, { merchantId, key });
+  const invite = async (context: AuditContext, { key, ...about }: Invited): Promise<OperatorResult> => {
+    const data = await inviteMerchant(context, { merchantId: about.merchantId, key });
     const { invitationId: resourceId, expiresAt } = data;
-    const about = { merchantId, ...(environment && { environment }), after: { ...key, expiresAt } };
-    const audit = { resourceType: 'invitation' as const, resourceId, ...about };
+    const audit = { resourceType: 'invitation' as const, resourceId, ...about, after: { ...key, expiresAt } };
     return { status: 201, message: 'Merchant invited', data, audit };
   };
   return [

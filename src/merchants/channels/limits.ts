@@ -19,10 +19,8 @@ export type StoredLimitRule = AmountLimits & {
   version: number;
 };
 
-type NewLimitRule = Omit<StoredLimitRule, 'id' | 'version' | 'validFrom' | 'merchantId'> & {
-  merchantId: string;
-  validFrom?: Date | undefined;
-};
+type NewLimitRule = AmountLimits &
+  Pick<StoredLimitRule, 'channel' | 'direction'> & { merchantId: string; validFrom?: Date | undefined };
 
 /**
  * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier versions remain.
@@ -47,22 +45,16 @@ function rejectUnusable(
     const params = { minimum: toBirr(platform.minSantim), maximum: toBirr(platform.maxSantim) };
     return invalid(field, { issue, code: 'out_of_bounds', params });
   };
-  if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
-    throw outOfBounds('min', minSantim);
-  }
+  if (minSantim < platform.minSantim || minSantim > platform.maxSantim) throw outOfBounds('min', minSantim);
   if (maxSantim < minSantim) {
     const issue = `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
     throw invalid('max', { issue, code: 'min_above_max' });
   }
-  if (maxSantim > platform.maxSantim) {
-    throw outOfBounds('max', maxSantim);
-  }
+  if (maxSantim > platform.maxSantim) throw outOfBounds('max', maxSantim);
   if (dailySantim === null) return;
   if (direction === 'PAY_IN') {
-    throw invalid('daily', {
-      issue: 'must be left out for PAY_IN: only payouts have a daily limit',
-      code: 'not_allowed',
-    });
+    const issue = 'must be left out for PAY_IN: only payouts have a daily limit';
+    throw invalid('daily', { issue, code: 'not_allowed' });
   }
   if (dailySantim < maxSantim) {
     const issue = `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`;

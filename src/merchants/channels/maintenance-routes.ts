@@ -37,12 +37,8 @@ export function maintenanceRoutes({ db }: { db: Database }): Route[] {
       run: async ({ tx, operatorId }, { params: { channel }, body: { reason, ...body } }) => {
         const planned = await planMaintenance(tx, { ...body, reason, channel, createdBy: operatorId });
         const { id, environment, startsAt, endsAt } = planned;
-        const audit = {
-          resourceType: 'maintenance' as const,
-          resourceId: id,
-          environment,
-          after: { channel, startsAt, endsAt },
-        };
+        const after = { channel, startsAt, endsAt };
+        const audit = { resourceType: 'maintenance' as const, resourceId: id, environment, after };
         const when = `from ${startsAt.toISOString()} to ${endsAt.toISOString()}`;
         const message = `Maintenance of ${channel} (${environment}) is planned ${when}`;
         return { status: 201, message, data: presentMaintenance(planned), audit };

@@ -39,27 +39,23 @@ type MaintenancePeriod = { startsAt: Date; endsAt: Date; reason: string; reasonA
 /** The end of an open maintenance window, as PostgreSQL's JSON has it, and how long it lasts yet. */
 export type OpenMaintenance = { endsAt: string; secondsLeft: number };
 
-type ChannelRow = Pick<
-  MerchantChannel,
-  'channel' | 'transactionThrough' | 'displayName' | 'platformState' | 'approval' | 'enabled' | 'hasOwnAccount'
-> & {
-  /** `secondsLeft`: null before the window opens. */
-  maintenance: {
-    startsAt: string;
-    endsAt: string;
-    reason: string;
-    reasonAm: string | null;
-    secondsLeft: number | null;
-  } | null;
-  tierAllows: boolean;
-  unavailable: boolean;
-  payInMinSantim: Santim;
-  payInMaxSantim: Santim;
-  payInDailySantim: Santim | null;
-  payOutMinSantim: Santim;
-  payOutMaxSantim: Santim;
-  payOutDailySantim: Santim | null;
-};
+type ChannelRow = Pick<MerchantChannel, 'channel' | 'transactionThrough' | 'displayName' | 'hasOwnAccount'> &
+  Omit<ChannelFacts, 'configured'> & {
+    /** `secondsLeft`: null before the window opens. */
+    maintenance:
+      | (Pick<MaintenancePeriod, 'reason' | 'reasonAm'> & {
+          startsAt: string;
+          endsAt: string;
+          secondsLeft: number | null;
+        })
+      | null;
+    payInMinSantim: Santim;
+    payInMaxSantim: Santim;
+    payInDailySantim: Santim | null;
+    payOutMinSantim: Santim;
+    payOutMaxSantim: Santim;
+    payOutDailySantim: Santim | null;
+  };
 
 /**
  * All channels in their order, with the merchant's state and limits. One statement with one join, since every payment runs
@@ -113,23 +109,17 @@ export async function listChannels(
     scope,
   );
   return found.map((row) => {
-    const { channel, transactionThrough, displayName, approval, enabled, tierAllows, hasOwnAccount, unavailable } = row;
-    const { maintenance, openMaintenance } = readMaintenance(row.maintenance);
-    const platformState = row.platformState === 'AVAILABLE' && openMaintenance ? 'MAINTENANCE' : row.platformState;
-    const configured = isConfigured(findProvider(channel, scope.environment), hasOwnAccount);
-    const reason = whyUnusable({ platformState, approval, enabled, tierAllows, configured, unavailable });
+    const planned = readMaintenance(row.maintenance);
+    const isOpen = row.platformState === 'AVAILABLE' && planned.openMaintenance !== null;
+    const platformState = isOpen ? 'MAINTENANCE' : row.platformState;
+    const configured = isConfigured(findProvider(row.channel, scope.environment), row.hasOwnAccount);
+    const reason = whyUnusable({ ...row, platformState, configured });
     return {
-      channel,
-      transactionThrough,
-      displayName,
+      ...row,
+      ...planned,
       platformState,
-      approval,
-      enabled,
-      hasOwnAccount,
       usable: reason === null,
       reason,
-      maintenance,
-      openMaintenance,
       usableLater: reason !== null && whyUnusable({ ...row, configured, unavailable: false }) === null,
       payIn: { minSantim: row.payInMinSantim, maxSantim: row.payInMaxSantim, dailySantim: row.payInDailySantim },
       payOut: { minSantim: row.payOutMinSantim, maxSantim: row.payOutMaxSantim, dailySantim: row.payOutDailySantim },

@@ -8,7 +8,6 @@ import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import type { KycStatus } from '../operations.ts';
 import {
   applicationId,
   findTier,
@@ -112,8 +111,15 @@ export async function decideKyc(tx: UnitOfWork, decision: Decision, command: Kyc
   const { status, kind } = OUTCOMES[type];
   const tier = status === 'APPROVED' ? await ensureTier(tx, command.tier ?? APPROVED_TIER) : 0;
   const before = await lockApplication(tx.trx, decision);
-  ensureStatus(before, type === 'change-tier' ? [status] : statusesBefore(status));
-  if (submission !== undefined) ensureLatest(before, submission);
+  const allowed = type === 'change-tier' ? [status] : statusesBefore(status);
+  if (!allowed.includes(before.status)) {
+    const only = `that is possible only while it is ${allowed.join(' or ')}`;
+    throw invalidState(`This application is ${before.status}: ${only}.`);
+  }
+  if (submission !== undefined && submission !== before.submissions) {
+    const newer = `you decide about submission ${submission}, and submission ${before.submissions} waits`;
+    throw invalidState(`This application was submitted again meanwhile: ${newer}. Read that one first.`);
+  }
   if (tier > before.tier) {
     const { environment, submittedBy: preparedBy } = before;
     await requireAnotherPerson(tx.trx, decision, { environment, what: 'application', done: 'submitted', preparedBy });
@@ -125,18 +131,6 @@ export async function decideKyc(tx: UnitOfWork, decision: Decision, command: Kyc
   const decided = type === 'review' ? {} : { decidedBy: operatorId, decidedAt: at };
   const changes = { status, tier, reviewMessage, autoDecideAt: null, ...decided };
   return update(tx, before, { changes, entry: { at, actor: operatorId, kind, detail } });
-}
-
-function ensureStatus({ status }: ApplicationRow, allowed: readonly KycStatus[]): void {
-  if (allowed.includes(status)) return;
-  const only = `that is possible only while it is ${allowed.join(' or ')}`;
-  throw invalidState(`This application is ${status}: ${only}.`);
-}
-
-function ensureLatest({ submissions }: ApplicationRow, submission: number): void {
-  if (submission === submissions) return;
-  const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
-  throw invalidState(`This application was submitted again meanwhile: ${newer}. Read that one first.`);
 }
 
 async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {

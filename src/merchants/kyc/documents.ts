@@ -89,11 +89,11 @@ function ensureLogo(contentType: string, { length }: Buffer): void {
  */
 export async function readDocument(
   { db, store }: { db: Database; store: DocumentStore },
-  { merchantId, environment, documentId }: MerchantScope & { documentId: string },
+  document: MerchantScope & { documentId: string },
 ): Promise<{ row: DocumentRow; bytes: Buffer }> {
   const sql = `SELECT * FROM kyc_document
                WHERE id = :documentId AND merchant_id = :merchantId AND environment = :environment`;
-  const row = found(await first<DocumentRow>(db, sql, { documentId, merchantId, environment }), 'document');
+  const row = found(await first<DocumentRow>(db, sql, document), 'document');
   const bytes = await store.read(row);
   if (sha256(bytes).toString('hex') === row.sha256) return { row, bytes };
   throw new Error(`the file of document ${row.id} is not the one that was uploaded`);

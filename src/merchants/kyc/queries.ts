@@ -64,10 +64,7 @@ const NOT_STARTED: Omit<ApplicationRow, keyof MerchantScope> = {
 /** A verified business, as customers see it; null before its verification. */
 export type Business = { legalName: string; supportPhone: string | null; logoId: string | null };
 
-export async function findBusiness(
-  db: Queryable,
-  { merchantId, environment }: MerchantScope,
-): Promise<Business | null> {
+export async function findBusiness(db: Queryable, scope: MerchantScope): Promise<Business | null> {
   const business = await first<Business>(
     db,
     `SELECT details ->> 'legalName' AS legal_name, details ->> 'supportPhone' AS support_phone,
@@ -76,7 +73,7 @@ export async function findBusiness(
      FROM kyc_application a
      WHERE merchant_id = :merchantId AND environment = :environment AND status = 'APPROVED'
        AND details ->> 'legalName' IS NOT NULL`,
-    { merchantId, environment },
+    scopeOf(scope),
   );
   return business ?? null;
 }
@@ -91,10 +88,10 @@ export async function lockApplication(trx: Queryable, scope: MerchantScope): Pro
 }
 
 /** The documents of an application, ordered by submission. */
-export async function listDocuments(db: Queryable, { merchantId, environment }: MerchantScope): Promise<DocumentRow[]> {
+export async function listDocuments(db: Queryable, scope: MerchantScope): Promise<DocumentRow[]> {
   const sql = `SELECT * FROM kyc_document WHERE merchant_id = :merchantId AND environment = :environment
                ORDER BY submission, uploaded_at, id`;
-  return rows<DocumentRow>(db, sql, { merchantId, environment });
+  return rows<DocumentRow>(db, sql, scopeOf(scope));
 }
 
 export async function findTier(db: Queryable, tier: number): Promise<TierRow | undefined> {
@@ -135,13 +132,12 @@ export type Kyc = {
 
 /** An application with its documents, timeline and tier. */
 export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
-  const conditions =
-    'SELECT effective_kyc_tier(:id) > 0 AS is_approved, has_sandbox_payment(:id) AS has_sandbox_payment';
+  const sql = 'SELECT effective_kyc_tier(:id) > 0 AS is_approved, has_sandbox_payment(:id) AS has_sandbox_payment';
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),
     readTimeline(db, applicationId(row), TIMELINE_MAX),
     findTier(db, row.tier),
-    first<Kyc['live']>(db, conditions, { id: row.merchantId }),
+    first<Kyc['live']>(db, sql, { id: row.merchantId }),
   ]);
   if (!tier || !live) throw new Error(`there is no tier ${row.tier}`);
   return { row, documents, timeline, tier, live };
