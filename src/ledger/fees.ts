@@ -1,8 +1,7 @@
-import { first, type Queryable, type Trx } from '../lib/db.ts';
+import { first, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import { addRule } from '../merchants/effective-rules.ts';
 
 /** A fee: a part of the amount plus a fixed sum, within bounds, and the tax on it. */
 export type FeeRule = {
@@ -93,15 +92,12 @@ export async function readEffectiveRule(
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 
-/** Which fees a rule is about; channel null: settlements, which use none. */
-type FeePlace<Merchant> = { merchantId: Merchant; channel: Channel | null; direction: FeeDirection };
-
 /** A stored rule: the merchant's own, or (merchantId null) the platform's default. */
-export type StoredFeeRule = FeeRule & FeePlace<string | null> & { validFrom: Date; version: number };
-
-export type NewFeeRule = Omit<FeeRule, 'id'> & FeePlace<string> & { validFrom?: Date | undefined };
-
-/** Adds a version of a merchant's own rule, unless the newest one is the same. Throws VALIDATION_ERROR for a start in the past. */
-export async function addFeeRule(trx: Trx, rule: NewFeeRule, now: Date): Promise<void> {
-  await addRule(trx, { table: 'fee_rule', prefix: 'fee' }, { rule, now });
-}
+export type StoredFeeRule = FeeRule & {
+  merchantId: string | null;
+  /** null: of settlements, which use none. */
+  channel: Channel | null;
+  direction: FeeDirection;
+  validFrom: Date;
+  version: number;
+};

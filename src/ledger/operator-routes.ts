@@ -6,9 +6,9 @@ import type { Database } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr, toBirr, toSantim } from '../lib/money.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { compareRules, readRules, RULES_MAX, validFromParam } from '../merchants/effective-rules.ts';
+import { addRule, compareRules, readRules, RULES_MAX, validFromParam } from '../merchants/effective-rules.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
-import { addFeeRule, FEE_DIRECTIONS, type StoredFeeRule } from './fees.ts';
+import { FEE_DIRECTIONS, type StoredFeeRule } from './fees.ts';
 
 const channel = z.enum(CHANNELS);
 
@@ -84,10 +84,11 @@ export function feeOperatorRoutes(deps: { db: Database }): Route[] {
     response: FeeSchedule,
     read: (db, about) => readRules(db, { table: 'fee_rule', present: presentFee }, about),
     write: async (trx, { merchantId, at }, { rules }) => {
-      for (const { fixed, min, max, channel = null, ...rule } of rules) {
+      for (const { fixed, min, max, channel = null, ...given } of rules) {
         const maxSantim = max === null ? null : toSantim(max);
         const amounts = { fixedSantim: toSantim(fixed), minSantim: toSantim(min), maxSantim };
-        await addFeeRule(trx, { ...rule, ...amounts, channel, merchantId }, at);
+        const rule = { ...given, ...amounts, channel, merchantId };
+        await addRule(trx, { table: 'fee_rule', prefix: 'fee' }, { rule, now: at });
       }
     },
     compare: compareRules,

@@ -35,17 +35,18 @@ export function openFileFolder(folder: string) {
     /** Throws where the file does not exist, as does `stream`. */
     read: async (name: string): Promise<Buffer> => readFile(pathOf(name)),
     stream: async (name: string) => (await open(pathOf(name))).createReadStream(),
-    list: async (): Promise<string[]> => {
+    /** The names of the files that were not written to for this long, by the disk's own clock. */
+    listOlder: async (ageMs: number): Promise<string[]> => {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return [];
         throw error;
       });
-      return names.filter((name) => NAME.test(name));
-    },
-    /** Whether a file has not been written to since. */
-    isOlder: async (name: string, since: Date): Promise<boolean> => {
-      const file = await stat(pathOf(name)).catch(() => null);
-      return file !== null && file.mtime < since;
+      const older: string[] = [];
+      for (const name of names.filter((one) => NAME.test(one))) {
+        const file = await stat(pathOf(name)).catch(() => null);
+        if (file !== null && file.mtimeMs < Date.now() - ageMs) older.push(name);
+      }
+      return older;
     },
   };
 }

@@ -8,9 +8,10 @@ import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../
 import { found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
-import { type Page } from '../lib/pagination.ts';
+import { allOf, paginateNewest } from '../lib/paginate-newest.ts';
+import type { Page } from '../lib/pagination.ts';
 import { grantChannels } from './channels/operations.ts';
+import type { MerchantListQuery } from './schema.ts';
 
 export const KYC_STATUSES = [
   'NOT_STARTED',
@@ -71,26 +72,18 @@ export async function onboardMerchant(trx: Trx, { name }: { name: string }): Pro
   return merchant;
 }
 
-/** Filters of the list; undefined and null do not narrow it. */
-type MerchantFilter = {
-  status?: readonly Merchant['status'][] | null | undefined;
-  kycStatus?: readonly Merchant['kycStatus'][] | null | undefined;
-  /** A whole id, or a part of the name in any case. */
-  search?: string | null | undefined;
-};
-
-const MATCHES = `(CAST(:status AS text[]) IS NULL OR status = ANY (:status))
-  AND (CAST(:kycStatus AS text[]) IS NULL OR kyc_status = ANY (:kycStatus))
-  AND (CAST(:search AS text) IS NULL OR id = :search OR strpos(lower(name), lower(:search)) > 0)`;
-
-/** Merchants that match the filters, newest first. */
+/** Merchants that match the filters, newest first. `search`: a whole id, or a part of the name in any case. */
 export async function searchMerchants(
   db: Queryable,
-  { status = null, kycStatus = null, search = null }: MerchantFilter,
+  { status, kycStatus, search }: z.output<typeof MerchantListQuery>,
   page: Page,
 ) {
-  const values = { status, kycStatus, search };
-  return paginateNewest<Merchant>(db, { table: 'merchant', where: MATCHES, values }, page);
+  const where = allOf([
+    status && 'status = ANY (:status)',
+    kycStatus && 'kyc_status = ANY (:kycStatus)',
+    search && '(id = :search OR strpos(lower(name), lower(:search)) > 0)',
+  ]);
+  return paginateNewest<Merchant>(db, { table: 'merchant', where, values: { status, kycStatus, search } }, page);
 }
 
 /**

@@ -1,11 +1,14 @@
+import type { z } from 'zod';
+
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, DAY_MS, isDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
-import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
+import { CHANNELS } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { DayToCompare } from './schema.ts';
 import { requestMessage, reconciliationId, type ChannelDay } from './workflow.ts';
 
 /** Yesterday and the days before it again: providers complete their statements late. */
@@ -16,12 +19,7 @@ const ENVIRONMENTS: readonly Environment[] = ['live', 'sandbox'];
 type RequestRunDeps = { findProvider: FindProvider; clock: Clock };
 
 /** Without a channel or environment: all that have a provider. */
-export type RunRequest = {
-  /** YYYY-MM-DD in Addis Ababa, today at the latest. */
-  day: string;
-  channel?: Channel | undefined;
-  environment?: Environment | undefined;
-};
+type RunRequest = Omit<z.output<typeof DayToCompare>, 'reason'>;
 
 /**
  * Requests the comparison of a day, again or for the first time; a comparison that is running starts again. Returns what was

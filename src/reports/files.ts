@@ -54,15 +54,11 @@ export async function expireReports({ db, files, clock }: ExpireDeps): Promise<v
 
 /** Removes the files of runs whose process was killed. Looks at every file: run it once a day. */
 export async function removeAbandoned({ db, files }: Pick<ExpireDeps, 'db' | 'files'>): Promise<void> {
-  // Files carry the time of the disk's own clock.
-  const before = new Date(Date.now() - ABANDONED_MS);
-  const found: string[] = [];
-  for (const name of await files.list()) if (await files.isOlder(name, before)) found.push(name);
   const abandoned = await rows<{ name: string }>(
     db,
     `SELECT name FROM unnest(CAST(:found AS text[])) name
      WHERE NOT EXISTS (SELECT FROM report WHERE storage_key = name)`,
-    { found },
+    { found: await files.listOlder(ABANDONED_MS) },
   );
   for (const { name } of abandoned) await files.remove(name);
 }

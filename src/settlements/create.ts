@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import { lockAvailable } from '../ledger/balance.ts';
 import { feeOf, readEffectiveRule, type FeeRule } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
@@ -17,16 +19,11 @@ import { readSettlementDates } from './calendar/operations.ts';
 import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';
 import { toPayout, type SettlementRow } from './queries.ts';
-import type { TimelineKind } from './schema.ts';
+import type * as schema from './schema.ts';
 import { settlementWorkflow } from './workflow.ts';
 
-export type NewSettlement = {
-  requestId: string;
-  /** `all`: the available balance, less fee and tax. */
-  amount: Santim | 'all';
-  /** key_… or opr_…: the requester cannot approve. */
-  requestedBy: string;
-};
+/** `amount`: `all` is the available balance, less fee and tax. `requestedBy`: key_… or usr_…, which cannot approve it. */
+export type NewSettlement = z.output<typeof schema.NewSettlement> & { requestedBy: string };
 
 /**
  * Requests a settlement to the merchant's bank account: reserves its amount, fee and tax, computes its expected days,
@@ -81,7 +78,7 @@ export async function createSettlement(
     requestedAt: now,
     createdAt: now,
   });
-  await recordTimeline<TimelineKind>(trx, id, { at: now, kind: 'settlement.requested', actor: requestedBy });
+  await recordTimeline<schema.TimelineKind>(trx, id, { at: now, kind: 'settlement.requested', actor: requestedBy });
   await tx.enqueue([{ kind: 'start', ...settlementWorkflow({ ...row, settlementId: id }) }]);
   await recordSettlementEvent(tx, { row, event: 'settlement.requested', at: now });
   await post(trx, reservePosting(toPayout(row)), now);

@@ -178,7 +178,7 @@ test('expiring finds due reports by an index, without listing the files', async 
   fixture.pass(RETENTION_MS);
   const blind: ReportFiles = {
     ...reports.files,
-    list: () => {
+    listOlder: () => {
       throw new Error('every file is looked at');
     },
   };

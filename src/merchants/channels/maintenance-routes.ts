@@ -34,8 +34,8 @@ export function maintenanceRoutes({ db }: { db: Database }): Route[] {
       body: schema.NewMaintenance,
       responses: { 201: schema.Maintenance },
       errors: ['DUPLICATE_REFERENCE'],
-      run: async ({ tx, operatorId }, { params: { channel }, body: { reason, ...body } }) => {
-        const planned = await planMaintenance(tx, { ...body, reason, channel, createdBy: operatorId });
+      run: async ({ tx, operatorId }, { params: { channel }, body }) => {
+        const planned = await planMaintenance(tx, { ...body, channel, createdBy: operatorId });
         const { id, environment, startsAt, endsAt } = planned;
         const after = { channel, startsAt, endsAt };
         const audit = { resourceType: 'maintenance' as const, resourceId: id, environment, after };

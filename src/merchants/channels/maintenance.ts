@@ -10,7 +10,7 @@ import type { Page } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Channel } from './channel.ts';
-import type { Maintenance } from './schema.ts';
+import type { Maintenance, NewMaintenance } from './schema.ts';
 
 export const MAINTENANCE_STATES = ['PLANNED', 'OPEN', 'OVER', 'CANCELLED'] as const;
 
@@ -20,11 +20,7 @@ export type MaintenanceWindow = Omit<
   'maintenanceId' | 'startsAt' | 'endsAt' | 'cancelledAt'
 > & { id: string; startsAt: Date; endsAt: Date; cancelledAt: Date | null };
 
-type NewWindow = Pick<MaintenanceWindow, 'channel' | 'environment' | 'endsAt' | 'reason' | 'createdBy'> & {
-  reasonAm?: string | undefined;
-  /** Now unless given. */
-  startsAt?: Date | undefined;
-};
+type NewWindow = z.output<typeof NewMaintenance> & Pick<MaintenanceWindow, 'channel' | 'createdBy'>;
 
 const DAYS_MAX = 30;
 const AHEAD_DAYS_MAX = 366;

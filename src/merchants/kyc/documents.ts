@@ -127,17 +127,11 @@ const ORPHAN_AGE_MS = DAY_MS;
  * document of the folder, the folder is another database's, and nothing is removed. Returns their number. Idempotent.
  */
 export async function removeOrphans({ db, store }: { db: Database; store: DocumentStore }): Promise<number> {
-  const names = await store.list();
+  const names = await store.listOlder(ORPHAN_AGE_MS);
   const sql = 'SELECT storage_key FROM kyc_document WHERE storage_key = ANY (:names)';
   const known = new Set((await rows<StoredDocument>(db, sql, { names })).map(({ storageKey }) => storageKey));
   if (known.size === 0) return 0;
-  // By the disk's own clock.
-  const before = new Date(Date.now() - ORPHAN_AGE_MS);
-  let removed = 0;
-  for (const name of names.filter((one) => !known.has(one))) {
-    if (!(await store.isOlder(name, before))) continue;
-    await store.remove(name);
-    removed += 1;
-  }
-  return removed;
+  const orphans = names.filter((name) => !known.has(name));
+  for (const name of orphans) await store.remove(name);
+  return orphans.length;
 }

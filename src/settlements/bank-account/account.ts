@@ -128,7 +128,7 @@ export async function verifyBankAccount(
   if (status !== 'PENDING') throw onlyWhile(account, 'PENDING can be verified; the merchant links another one');
   const linked = { environment, what: 'bank account', done: 'linked', verb: 'verify', preparedBy } as const;
   await requireAnotherPerson(tx.trx, decision, linked);
-  return decide(tx, account, { ...decidedBy(decision), status: 'VERIFIED', verifiedAt: decision.at });
+  return decide(tx, decision, { before: account, changes: { status: 'VERIFIED', verifiedAt: decision.at } });
 }
 
 /**
@@ -144,7 +144,7 @@ export async function rejectBankAccount(
   const account = await lockReviewed(tx, scope, decision);
   if (account.rejectionReason === rejectionReason) return { account, changed: false, before: account.status };
   if (account.status === 'REJECTED') throw onlyWhile(account, 'PENDING or VERIFIED can be rejected');
-  return decide(tx, account, { ...decidedBy(decision), status: 'REJECTED', rejectionReason });
+  return decide(tx, decision, { before: account, changes: { status: 'REJECTED', rejectionReason } });
 }
 
 /** The reviewed account, if it is still the linked one, locked until the transaction ends. */
@@ -164,13 +164,12 @@ function onlyWhile({ status }: BankAccountRow, only: string): AppError {
   return invalidState(`This bank account is ${status}: only one that is ${only}.`);
 }
 
-const decidedBy = ({ operatorId, at }: AccountDecision) => ({ decidedBy: operatorId, decidedAt: at });
-
 async function decide(
   { trx }: UnitOfWork,
-  { id, status: before }: BankAccountRow,
-  changes: Partial<BankAccountRow>,
+  { operatorId: decidedBy, at: decidedAt, bankAccountId: id }: AccountDecision,
+  { before, changes }: { before: BankAccountRow; changes: Partial<BankAccountRow> },
 ): Promise<DecidedAccount> {
-  const account = found(await updateRow<BankAccountRow>(trx, { table: 'bank_account', id }, changes), 'bank account');
-  return { account, changed: true, before };
+  const decided = { ...changes, decidedBy, decidedAt };
+  await updateRow(trx, { table: 'bank_account', id }, decided);
+  return { account: { ...before, ...decided }, changed: true, before: before.status };
 }
