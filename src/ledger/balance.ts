@@ -8,7 +8,6 @@ import { toPage, pageOffset, type DayRange, type Page, type Position } from '../
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { JOURNAL_KINDS, type JournalKind, type Posting } from './postings.ts';
 
-/** The balance of a merchant in one environment. */
 export type Balance = {
   availableSantim: Santim;
   reservedSantim: Santim;

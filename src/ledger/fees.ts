@@ -18,7 +18,6 @@ export type FeeRule = {
   returnedOnRefund: boolean;
 };
 
-/** A fee and the tax on it, both whole santim. */
 export type Fee = { feeSantim: Santim; feeTaxSantim: Santim };
 
 const WHOLE = 10_000n;

@@ -67,7 +67,6 @@ const FeeRule = z
   })
   .meta({ id: 'OpsFeeRule' });
 
-/** A merchant's fees as operators see them. */
 export const FeeSchedule = z.object({ current: z.array(FeeRule), scheduled: z.array(FeeRule) }).meta({ id: 'OpsFees' });
 
 export function feeOperatorRoutes(deps: { db: Database }): Route[] {

@@ -7,7 +7,6 @@ import { feeOf, type FeeRule } from './fees.ts';
 import { insufficientBalance } from './post.ts';
 import { totalDebit } from './postings.ts';
 
-/** The price of a payout before it is requested. */
 export const Quote = z.object({
   amount: z.number(),
   fee: z.number(),

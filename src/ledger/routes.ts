@@ -101,7 +101,6 @@ function readMovementFilter(scope: MerchantScope, query: MovementQuery, now: Dat
   return { ...scopeOf(scope), account, range, types, resourceId };
 }
 
-/** One page of the history of an account or of a total. */
 async function listHistory(db: Database, filter: ReturnType<typeof readMovementFilter>, page: Page) {
   const { account } = filter;
   if (isTotal(account)) {

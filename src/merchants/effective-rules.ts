@@ -9,7 +9,6 @@ import { mustBe, patternText } from '../lib/fields.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
 
-/** How far ahead a rule may be set to begin, in days. */
 const AHEAD_DAYS_MAX = 366;
 
 /** A merchant's own version of a rule. */
@@ -111,7 +110,6 @@ export const instantParam = patternText(
   .transform((text) => new Date(text))
   .meta({ override: { type: 'string', format: 'date-time' } });
 
-/** When a new rule begins, in a request. */
 export const validFromParam = instantParam
   .optional()
   .meta({ description: 'Not in the past; now unless given', override: { type: 'string', format: 'date-time' } });

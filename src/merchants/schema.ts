@@ -23,7 +23,6 @@ export const MerchantListQuery = z.strictObject({
 });
 export const NewMerchant = z.strictObject({ name });
 
-/** A merchant as operators see it. */
 export const Merchant = z
   .object({
     merchantId: z.string(),
@@ -51,7 +50,6 @@ const EnvironmentSummary = z.object({
   channels: z.array(ChannelWithAccount),
 });
 
-/** A merchant with its balance and channels in both environments. */
 export const MerchantDetail = Merchant.extend({
   currency: z.literal('ETB'),
   sandbox: EnvironmentSummary,
@@ -100,7 +98,6 @@ export const ReviewPolicy = z
   .object({ own: z.boolean(), largeAmount: z.number(), twoPersonAmount: z.number(), perHourMax: z.int() })
   .meta({ id: 'OpsReviewPolicy' });
 
-/** A person who may sign in to the portal for a merchant. */
 export const Member = z.object({
   userId: z.string(),
   name: z.string(),

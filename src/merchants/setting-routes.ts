@@ -10,12 +10,10 @@ import type { Route } from '../http/route.ts';
 import type { Database, Queryable, Trx } from '../lib/db.ts';
 import { readMerchant } from './operations.ts';
 
-/** The merchant, and the time. */
 type SettingScope = { merchantId: string; at: Date };
 type Change = Required<Pick<AuditEntry, 'before' | 'after'>>;
 
 type Setting<Body extends z.ZodType, Value extends Readonly<Record<string, unknown>>> = {
-  /** Under the merchant. */
   path: string;
   /** In the message of the response. */
   name: string;
@@ -24,7 +22,6 @@ type Setting<Body extends z.ZodType, Value extends Readonly<Record<string, unkno
   action: Action;
   body: Body;
   response: z.ZodType;
-  /** The setting as the API presents it. */
   read: (db: Queryable, scope: SettingScope) => Promise<Value>;
   write: (trx: Trx, scope: SettingScope, body: z.output<Body>) => Promise<void>;
   /** What the audit log contains of a change; null: nothing has changed. The whole value unless given. */

@@ -80,7 +80,6 @@ export async function abandonRun(
   return { status: 'INCOMPLETE', discrepancies: await countOpen(tx.trx, reconciliationId) };
 }
 
-/** Throws NOT_FOUND. */
 async function countOpen(db: Queryable, reconciliationId: string): Promise<number> {
   const day = await first<{ discrepancies: number }>(
     db,

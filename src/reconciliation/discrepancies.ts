@@ -40,7 +40,6 @@ export type Discrepancy = FoundDiscrepancy &
     resolutionNote: string | null;
   };
 
-/** An operator's decision to close a discrepancy. */
 export type Closing = { operatorId: string; reason: string; at: Date };
 
 /**

@@ -52,7 +52,6 @@ export async function listReconciledDays(
   );
 }
 
-/** The inputs of a comparison. */
 export type Scope = ChannelDay & {
   reconciliationId: string;
   /** Whether any statement of the day was ever imported completely. */

@@ -20,7 +20,6 @@ export const DayQuery = z.strictObject({
 const Sum = z.object({ count: z.int(), amount: z.number() });
 const Sums = z.object({ payments: Sum, payouts: Sum, reversals: Sum, refunds: Sum }).nullable();
 
-/** A channel's day compared with the provider's statement. */
 export const ReconciledDay = z
   .object({
     environment,
@@ -51,7 +50,6 @@ export const DiscrepancyQuery = z.strictObject({
 });
 export const DiscrepancyParams = z.strictObject({ discrepancyId: id });
 
-/** A discrepancy between a provider's statement and our ledger. */
 export const Discrepancy = z
   .object({
     discrepancyId: z.string(),

@@ -41,7 +41,6 @@ function requesterWhoWaits({ requestedBy, requestedAt, completedAt }: ReportRow)
 
 const ReportData = z.strictObject({ object: z.literal('report'), ...snapshotFields, ...readyReport });
 
-/** Every event of a report: its meaning and the schema of its `data`. */
 export const REPORT_EVENTS = eventTypes(ReportData, {
   'report.ready': 'The file of a report is ready: download it from fileUrl within 30 days.',
 });

@@ -115,7 +115,6 @@ export const Report = z
   })
   .meta({ id: 'Report' });
 
-/** A report in the list. */
 export const ListedReport = Report.extend({
   requestedBy: z.string().describe('The key (key_…) or the person (usr_…); of a scheduled report who has scheduled it'),
   requestedByName: z

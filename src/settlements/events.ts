@@ -42,7 +42,6 @@ const { environment: _environment, ...fields } = Settlement.shape;
 export const SettlementData = z.strictObject({ object: z.literal('settlement'), ...snapshotFields, ...fields });
 export type SettlementData = z.output<typeof SettlementData>;
 
-/** Every event of a settlement: its meaning and the schema of its `data`. */
 export const SETTLEMENT_EVENTS = eventTypes(SettlementData, {
   'settlement.requested': 'A settlement was requested: its amount, fee and tax are reserved.',
   'settlement.processing': 'A settlement was sent to the bank.',

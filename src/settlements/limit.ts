@@ -2,7 +2,6 @@ import { first, rows, type Queryable, type Trx } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
 import { formatBirr, toBirr, type Santim } from '../lib/money.ts';
 
-/** The smallest and the largest amount of one settlement. */
 export type SettlementLimit = { minSantim: Santim; maxSantim: Santim };
 
 /** The limit of a merchant: its own, or (`own` false) the platform's. */

@@ -53,7 +53,6 @@ export const STALLED_SETTLEMENTS: WorkItemSource = {
             OR (s.overdue_at IS NULL AND due.overdue_from < CAST(:at AS timestamptz) - interval '1 hour'))`,
 };
 
-/** Linked bank accounts to verify. */
 export const BANK_ACCOUNT_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['BANK_ACCOUNT'],
   sql: `SELECT 'BANK_ACCOUNT' AS kind, b.id, b.merchant_id, b.environment, NULL::bigint AS amount_santim, b.created_at AS since,

@@ -94,7 +94,6 @@ export async function listSettlements(db: Queryable, filter: AllPayouts<Settleme
 /** A settlement as reports list it; `accountNumber` has only the last four digits. */
 export type ExportedSettlement = ExportedPayout<SettlementRow>;
 
-/** The settlements of the list, for reports. */
 export const settlementExport = createPayoutExport<SettlementRow>({
   table: 'settlement',
   columns: `*, ${maskedInSql('account_number')} AS account_number`,

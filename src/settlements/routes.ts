@@ -34,7 +34,6 @@ const WRITE = {
   auth: { by: 'key', scope: 'settlements:write' },
   serialize: 'merchantBalance',
 } as const;
-/** A change of one settlement. */
 const CHANGE = {
   ...WRITE,
   params: schema.SettlementParams,

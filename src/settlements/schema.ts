@@ -62,7 +62,6 @@ export const StatementQuery = z.strictObject({ ...sequencePageQuery });
 
 const day = (description: string) => z.string().meta({ format: 'date', description });
 
-/** A settlement's public fields. */
 export const Settlement = z
   .object({
     settlementId: z.string(),
@@ -211,10 +210,8 @@ export const OperatorSettlement = Settlement.extend({
   temporalUrl: temporalUrl.optional(),
 }).meta({ id: 'OpsSettlement' });
 
-/** A settlement in the list of all merchants. */
 export const ListedSettlement = OperatorSettlement.extend(nameFields('merchantId')).meta({ id: 'OpsListedSettlement' });
 
-/** A settlement with everything that its approval and its transfer need. */
 export const OperatorSettlementDetail = OperatorSettlement.extend({
   ...requestedByFields,
   ...nameFields('approvedBy', 'sentBy'),
@@ -236,7 +233,6 @@ export const BankFileReport = z
     wrong: z.array(z.object({ ...fileLine, settlementId: z.string().nullable(), issue: z.string() })),
   })
   .meta({ id: 'OpsBankFileReport' });
-/** The result of each line of a file. */
 export type BankFileReport = z.output<typeof BankFileReport>;
 
 export const SettlementLimitChange = z.strictObject({ min: birrAmount, max: birrAmount, reason });

@@ -49,7 +49,6 @@ export type ChannelFacts = {
   enabled: boolean;
   /** Whether the merchant's KYC tier allows this channel; always in the sandbox. */
   tierAllows: boolean;
-  /** Whether a provider is configured for it in this environment. */
   configured: boolean;
   /** Whether its live provider does not respond just now; never in the sandbox. */
   unavailable: boolean;

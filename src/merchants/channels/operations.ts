@@ -80,7 +80,6 @@ const WHY: Record<Unusable, string> = {
 type Rejected = {
   /** The field of the request that has the channel; `channel` unless given. */
   field?: string;
-  /** The open maintenance window, if there is one. */
   openMaintenance?: OpenMaintenance | null;
 };
 

@@ -19,13 +19,11 @@ export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 
   channel: Channel;
   transactionThrough: TransactionThrough;
   displayName: string;
-  /** Whether the merchant has its own account at the provider. */
   hasOwnAccount: boolean;
   usable: boolean;
   reason: Unusable | null;
   /** The open maintenance window, or else the next one. */
   maintenance: MaintenancePeriod | null;
-  /** The maintenance window, if it is open. */
   openMaintenance: OpenMaintenance | null;
   /** Whether only an open maintenance window or an outage of its provider makes it unusable. */
   usableLater: boolean;

@@ -66,7 +66,6 @@ export const MaintenanceListQuery = z.strictObject({
   ...pageQuery,
 });
 
-/** A maintenance window as operators see it. */
 export const Maintenance = z
   .object({
     maintenanceId: z.string(),
@@ -82,7 +81,6 @@ export const Maintenance = z
     cancelledBy: z.string().nullable(),
   })
   .meta({ id: 'OpsChannelMaintenance' });
-/** Whose ids a maintenance window has. */
 export const MAINTENANCE_NAMES = ['createdBy', 'cancelledBy'] as const;
 export const ListedMaintenance = Maintenance.extend(nameFields(...MAINTENANCE_NAMES)).meta({
   id: 'OpsListedChannelMaintenance',
@@ -119,7 +117,6 @@ const LimitRule = z
   })
   .meta({ id: 'OpsLimitRule' });
 
-/** A merchant's limits as operators see them. */
 export const LimitSchedule = z
   .object({ current: z.array(LimitRule), scheduled: z.array(LimitRule) })
   .meta({ id: 'OpsLimits' });

@@ -22,10 +22,8 @@ import {
 import type { ApplicationDetails, TimelineKind } from './schema.ts';
 import { EDITABLE, statusesBefore } from './states.ts';
 
-/** The application, the merchant's key, and the time. */
 export type Step = MerchantScope & { actor: string; at: Date };
 
-/** The application, the operator, and the time. */
 export type Decision = MerchantScope & Actor & { at: Date };
 
 /** Replaces the application's details. Throws INVALID_STATE once it was submitted. */

@@ -119,7 +119,6 @@ export function missingFrom(details: ApplicationDetails, documents: readonly { k
 
 const TIMELINE_MAX = 200;
 
-/** A merchant's KYC in one environment. */
 export type Kyc = {
   row: ApplicationRow;
   documents: DocumentRow[];

@@ -41,7 +41,6 @@ const REGIONS = [
 const DOCUMENT_KINDS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'LOGO', 'OTHER'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
-/** The allowed types of documents. */
 export const FILE_TYPES = ['application/pdf', 'image/png', 'image/jpeg'] as const;
 
 const FILE_NAME_CHARACTERS_MAX = 200;
@@ -209,7 +208,6 @@ export const OperatorApplication = z
   })
   .meta({ id: 'OpsKycApplication' });
 
-/** Whose ids an application has. */
 export const KYC_NAMES = ['merchantId', 'decidedBy'] as const;
 
 export const OperatorKyc = OperatorApplication.extend({

@@ -4,7 +4,6 @@ import { openFileFolder } from '../../lib/file-folder.ts';
 /** A document's file: the document's id, and its name in the folder. */
 export type StoredDocument = { id: string; storageKey: string };
 
-/** The encrypted files of documents. */
 export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
 /**

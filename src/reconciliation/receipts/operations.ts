@@ -160,7 +160,6 @@ export async function recordRecovery(tx: UnitOfWork, { of, reference, at }: NewR
 
 type NewRow = Omit<BankReceiptRow, 'outcome' | 'outcomeAt' | 'returnReference' | 'reversedAt'>;
 
-/** Writes and posts it. */
 async function insert({ trx }: UnitOfWork, row: NewRow): Promise<BankReceiptRow> {
   const money = await insertRow<BankReceiptRow>(trx, 'bank_receipt', row);
   await post(trx, receiptPosting(money), row.bookedAt);

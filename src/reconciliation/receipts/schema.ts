@@ -62,7 +62,6 @@ export const ReceiptQuery = z.strictObject({
   ...pageQuery,
 });
 
-/** A receipt that an operator has booked. */
 export const Receipt = z
   .object({
     receiptId: z.string(),

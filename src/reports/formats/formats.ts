@@ -25,7 +25,6 @@ const TABLE_LIMITS = {
   pageRows: 1_000,
 } as const;
 
-/** Every file format. */
 export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
   CSV: { contentType: 'text/csv; charset=utf-8', ...TABLE_LIMITS, render: renderCsv },
   XLSX: {

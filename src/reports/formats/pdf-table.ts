@@ -36,7 +36,6 @@ const COLUMNS: Readonly<Record<Exclude<ReportKind, 'settlements'>, Readonly<Reco
   },
   balance: { createdAtAddis: 84, type: 97, resourceId: 180, amount: 72, balanceAfter: 78 },
 };
-/** Between two columns. */
 const GAP = 6;
 const SUMS_PER_LINE = 7;
 

@@ -7,7 +7,6 @@ import { timeText, ZONE, type Cell, type ColumnHead } from '../sources/columns.t
 import type { Sums } from '../sources/source.ts';
 import type { Statement } from '../sources/statement.ts';
 
-/** The content of a file. */
 export type Rendering = {
   report: ReportRow & { snapshotAt: Date };
   merchantName: string;

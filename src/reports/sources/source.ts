@@ -31,7 +31,6 @@ type SourceDefinition<Row> = {
 };
 type ListedRow = { id: string; position: string };
 
-/** The rows of one kind of report. */
 export type Source = ReturnType<typeof createSource>;
 
 export function createSource<Row extends ListedRow>({ read, columns, ...source }: SourceDefinition<Row>) {

@@ -58,7 +58,6 @@ export const COLUMNS_WITHOUT_PHONES: typeof TRANSACTION_COLUMNS = TRANSACTION_CO
     : column,
 );
 
-/** Payments, as their list presents them. */
 const paymentsSource = createListSource<Transaction>({
   statuses: TRANSACTION_STATUSES,
   takesChannel: true,
@@ -82,7 +81,6 @@ export function listOfTransactions({ statuses, channel, narrowing, ...rest }: Re
   };
 }
 
-/** Refunds, as their list presents them. */
 const refundsSource = createListSource<Refund>({
   statuses: REFUND_STATUSES,
   takesChannel: true,
@@ -105,7 +103,6 @@ const refundsSource = createListSource<Refund>({
   ...refundExport,
 });
 
-/** Withdrawals, as their list presents them. */
 const withdrawalsSource = createListSource<Withdrawal>({
   statuses: WITHDRAWAL_STATUSES,
   takesChannel: true,
@@ -123,7 +120,6 @@ const withdrawalsSource = createListSource<Withdrawal>({
   ...withdrawalExport,
 });
 
-/** Settlements, as their list presents them. */
 const settlementsSource = createListSource<Settlement>({
   statuses: SETTLEMENT_STATUSES,
   takesChannel: false,
@@ -173,7 +169,6 @@ const balanceSource = createSource<Movement>({
   },
 });
 
-/** The source of each kind of report. */
 export const SOURCES = {
   payments: paymentsSource,
   refunds: refundsSource,

@@ -15,7 +15,6 @@ export const NewBankAccount = z.strictObject({
   accountName: plainText(ACCOUNT_NAME_CHARACTERS_MAX).min(1).meta({ example: 'Abyssinia Coffee PLC' }),
 });
 
-/** The bank account that settlements go to. */
 export const BankAccount = z
   .object({
     bankAccountId: z.string(),
@@ -43,7 +42,6 @@ export const OperatorBankAccount = BankAccount.extend({
   decidedAt: instant.nullable(),
 }).meta({ id: 'OpsBankAccount' });
 
-/** The bank account that is linked now, with everything that its verification needs. */
 export const OperatorBankAccountDetail = OperatorBankAccount.extend({ ...requestedByFields, links }).meta({
   id: 'OpsBankAccountDetail',
 });

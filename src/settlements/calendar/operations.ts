@@ -26,7 +26,6 @@ export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= 
 
 const holidayName = name.overwrite((text) => text.replaceAll(/ +/g, ' '));
 
-/** The fields of a holiday that operators write. */
 export const holidayFields = {
   date: calendarDate,
   name: holidayName,

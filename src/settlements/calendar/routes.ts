@@ -82,7 +82,6 @@ function withDefaults({ startDate, endDate }: z.output<typeof CalendarQuery>, no
 
 const HolidayParams = z.strictObject({ holidayId: id });
 
-/** A holiday as operators see it. */
 export const HolidayResponse = z
   .object({
     holidayId: z.string(),
