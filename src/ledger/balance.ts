@@ -192,11 +192,7 @@ export type Period = Span & {
 };
 
 /** The period of a settlement; undefined when it was never posted. */
-export async function readPeriod(
-  db: Queryable,
-  scope: MerchantScope,
-  settlementId: string,
-): Promise<Period | undefined> {
+export async function readPeriod(db: Queryable, scope: MerchantScope, settlementId: string) {
   return first<Period>(
     db,
     `SELECT e.account_id, coalesce(previous.sequence, 0)::bigint AS after, e.sequence AS up_to,

@@ -32,10 +32,7 @@ export type Merchant = {
 };
 
 /** Creates a merchant in both environments. `id` only for seeding, where it must be the same each time. */
-export async function createMerchant(
-  trx: Trx,
-  input: { name: string; id?: string; createdAt?: Date },
-): Promise<Merchant> {
+export async function createMerchant(trx: Trx, input: { name: string; id?: string; createdAt?: Date }) {
   return insertRow<Merchant>(trx, 'merchant', { id: newId('mrc'), ...input });
 }
 

@@ -8,14 +8,11 @@ import type { Environment } from '../lib/scope.ts';
  * When withdrawals are reviewed, and from which amount on other money in live needs two operators, too; set for a merchant
  * or for the platform.
  */
-export type ReviewPolicy = { largeAmountSantim: Santim; twoPersonSantim: Santim; perHourMax: number };
+export type ReviewPolicy = { largeAmountSantim: Santim; twoPersonSantim: Santim; perHourMax: number; own: boolean };
 
 /** The review policy of a merchant: its own, or (`own` false) the platform's, which also covers money of no merchant (null). */
-export async function readReviewPolicy(
-  db: Queryable,
-  merchantId: string | null,
-): Promise<ReviewPolicy & { own: boolean }> {
-  const [policy] = await rows<ReviewPolicy & { own: boolean }>(
+export async function readReviewPolicy(db: Queryable, merchantId: string | null): Promise<ReviewPolicy> {
+  const [policy] = await rows<ReviewPolicy>(
     db,
     `SELECT large_amount_santim, two_person_santim, per_hour_max, merchant_id IS NOT NULL AS own FROM review_policy
      WHERE merchant_id = CAST(:merchantId AS text) OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1`,
@@ -28,7 +25,7 @@ export async function readReviewPolicy(
 /** Gives a merchant its own policy, for later withdrawals. Throws VALIDATION_ERROR. */
 export async function setReviewPolicy(
   trx: Trx,
-  { merchantId, ...policy }: ReviewPolicy & { merchantId: string },
+  policy: Omit<ReviewPolicy, 'own'> & { merchantId: string },
 ): Promise<void> {
   const { largeAmountSantim, twoPersonSantim } = policy;
   if (twoPersonSantim < largeAmountSantim) {
@@ -41,7 +38,7 @@ export async function setReviewPolicy(
      VALUES (:merchantId, :largeAmountSantim, :twoPersonSantim, :perHourMax)
      ON CONFLICT (merchant_id) DO UPDATE SET large_amount_santim = excluded.large_amount_santim,
        two_person_santim = excluded.two_person_santim, per_hour_max = excluded.per_hour_max, updated_at = now()`,
-    { merchantId, ...policy },
+    policy,
   );
 }
 

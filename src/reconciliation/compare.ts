@@ -33,7 +33,13 @@ export async function compareDay(
     const discrepancies = await countOpen(tx.trx, reconciliationId);
     const unpaid = await findConfirmedUnpaid(tx.trx, { reconciliationId, at });
     await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
-    await recordUnlisted(tx.trx, { reconciliationId, accounts: [...unlistedAccounts] });
+    // The accounts that have sent orders of the day and have no statement of it.
+    await rows(
+      tx.trx,
+      `INSERT INTO reconciliation_statement (reconciliation_id, account, import_no, error)
+       SELECT :reconciliationId, unnest(CAST(:accounts AS text[])), 0, :error ON CONFLICT DO NOTHING`,
+      { reconciliationId, accounts: [...unlistedAccounts], error: UNLISTED },
+    );
     const status = discrepancies === 0 ? 'CLEAN' : 'DISCREPANCIES';
     await rows(
       tx.trx,
@@ -47,16 +53,7 @@ export async function compareDay(
   });
 }
 
-/** Names the accounts that have sent orders of the day and have no statement of it. */
-async function recordUnlisted(trx: Queryable, day: { reconciliationId: string; accounts: string[] }): Promise<void> {
-  const error = 'orders of the day were sent by it, and no statement of the day was read: it was not configured';
-  await rows(
-    trx,
-    `INSERT INTO reconciliation_statement (reconciliation_id, account, import_no, error)
-     SELECT :reconciliationId, unnest(CAST(:accounts AS text[])), 0, :error ON CONFLICT DO NOTHING`,
-    { ...day, error },
-  );
-}
+const UNLISTED = 'orders of the day were sent by it, and no statement of the day was read: it was not configured';
 
 /** With santim as texts, since JSON's numbers are not exact. */
 const asJson = (sums: SideSums): string =>

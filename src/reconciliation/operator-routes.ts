@@ -33,7 +33,8 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
       query: schema.DayQuery,
       responses: { 200: z.array(schema.ReconciledDay) },
       handle: async ({ query, at }) => {
-        const days = await listReconciledDays(db, { ...query, ...readDayRange(query, at) });
+        const { environment, channel } = query;
+        const days = await listReconciledDays(db, readDayRange(query, at), { environment, channel });
         return { message: 'Days retrieved', data: days.map((day) => presentDay(day, workflowUrl)) };
       },
     }),

@@ -2,6 +2,8 @@ import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, type Queryable, rows } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
+import { whereGiven } from '../lib/paginate-newest.ts';
+import type { DayRange } from '../lib/pagination.ts';
 import { findRecoverable } from '../outbox/recover-workflows.ts';
 import type { ReconciliationStatus, SideSums } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow.ts';
@@ -35,20 +37,18 @@ export type ReconciledDay = ChannelDay & {
 /** The requested days of a range (YYYY-MM-DD, both included), the latest first. */
 export async function listReconciledDays(
   db: Queryable,
-  filter: { startDate: string; endDate: string } & {
-    [Place in 'environment' | 'channel']?: ChannelDay[Place] | undefined;
-  },
+  { startDate, endDate }: Pick<DayRange, 'startDate' | 'endDate'>,
+  place: { [Name in 'environment' | 'channel']?: ChannelDay[Name] | undefined } = {},
 ): Promise<ReconciledDay[]> {
+  const { where, values } = whereGiven(place);
   return rows(
     db,
     `SELECT r.id, r.environment, r.channel, r.day, r.status, r.is_running, coalesce(r.error, ${STATEMENT_ERRORS}) AS error,
             r.listed, r.booked, r.clearing_santim, r.compared_at, ${OPEN_DISCREPANCIES} AS discrepancies
      FROM reconciliation r
-     WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
-       AND (CAST(:environment AS text) IS NULL OR r.environment = :environment)
-       AND (CAST(:channel AS text) IS NULL OR r.channel = :channel)
+     WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date) AND ${where}
      ORDER BY r.day DESC, r.environment, r.channel`,
-    { ...filter, environment: filter.environment ?? null, channel: filter.channel ?? null },
+    { ...values, startDate, endDate },
   );
 }
 

@@ -47,11 +47,7 @@ export async function listReaders(db: Queryable, merchantId: string, kind: Repor
 }
 
 /** The merchant's schedules of these kinds, oldest first. */
-export async function listSchedules(
-  db: Queryable,
-  scope: MerchantScope,
-  kinds: readonly ReportKind[],
-): Promise<ScheduleRow[]> {
+export async function listSchedules(db: Queryable, scope: MerchantScope, kinds: readonly ReportKind[]) {
   const sql = `SELECT * FROM report_schedule WHERE ${OF_MERCHANT} AND kind = ANY (:kinds) ORDER BY created_at, id`;
   return rows<ScheduleRow>(db, sql, { ...scopeOf(scope), kinds });
 }

@@ -27,11 +27,7 @@ export type Step = MerchantScope & { actor: string; at: Date };
 export type Decision = MerchantScope & Actor & { at: Date };
 
 /** Replaces the application's details. Throws INVALID_STATE once it was submitted. */
-export async function saveApplication(
-  tx: UnitOfWork,
-  step: Step,
-  details: ApplicationDetails,
-): Promise<ApplicationRow> {
+export async function saveApplication(tx: UnitOfWork, step: Step, details: ApplicationDetails) {
   const before = await lockForEdit(tx, step);
   if (isDeepStrictEqual(before.details, details)) return before;
   const entry = { at: step.at, actor: step.actor, detail: { fields: Object.keys(details) } };

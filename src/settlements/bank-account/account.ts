@@ -117,11 +117,7 @@ export type DecidedAccount = { account: BankAccountRow; changed: boolean; before
  * PENDING → VERIFIED: settlements may go to it. Idempotent. Throws NOT_FOUND without a linked account, and INVALID_STATE
  * when it was rejected or replaced, or in live the operator is behind its link (access/separation-of-duties.ts).
  */
-export async function verifyBankAccount(
-  tx: UnitOfWork,
-  scope: MerchantScope,
-  decision: AccountDecision,
-): Promise<DecidedAccount> {
+export async function verifyBankAccount(tx: UnitOfWork, scope: MerchantScope, decision: AccountDecision) {
   const account = await lockReviewed(tx, scope, decision);
   const { status, requestedBy: preparedBy, environment } = account;
   if (status === 'VERIFIED') return { account, changed: false, before: status };
@@ -148,11 +144,7 @@ export async function rejectBankAccount(
 }
 
 /** The reviewed account, if it is still the linked one, locked until the transaction ends. */
-async function lockReviewed(
-  tx: UnitOfWork,
-  scope: MerchantScope,
-  { bankAccountId }: AccountDecision,
-): Promise<BankAccountRow> {
+async function lockReviewed(tx: UnitOfWork, scope: MerchantScope, { bankAccountId }: AccountDecision) {
   const current = found(await lockBankAccount(tx, scope), 'bank account');
   if (current.id === bankAccountId) return current;
   throw invalidState(

@@ -14,20 +14,14 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import { enqueueCalendarChanged } from '../expected-dates.ts';
 import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
 import { ethiopianDate, type Holiday } from './holidays.ts';
-import {
-  addHoliday,
-  calendarDate,
-  changeHoliday,
-  HolidayChanges,
-  holidayFields,
-  NewHoliday,
-  removeHoliday,
-} from './operations.ts';
-import { findHoliday, listHolidays, loadCalendar } from './operations.ts';
+import * as calendar from './operations.ts';
 
 type Deps = { db: Database; clock: Clock };
 
-const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
+const CalendarQuery = z.strictObject({
+  startDate: calendar.calendarDate.optional(),
+  endDate: calendar.calendarDate.optional(),
+});
 
 const CalendarDay = z
   .object({
@@ -58,8 +52,8 @@ export function calendarRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(CalendarDay) },
       handle: async ({ query }) => {
         const { startDate, endDate } = readDayRange(withDefaults(query, clock()), clock());
-        const calendar = await loadCalendar(db, startDate, endDate);
-        const days = daysFrom(startDate, endDate).map((day) => calendarDay(calendar, day));
+        const ofDays = await calendar.loadCalendar(db, startDate, endDate);
+        const days = daysFrom(startDate, endDate).map((day) => calendarDay(ofDays, day));
         return {
           message: 'Calendar retrieved',
           data: days.map((day) => ({ ...day, ethiopianDate: ethiopianDate(day.date) })),
@@ -85,7 +79,7 @@ const HolidayParams = z.strictObject({ holidayId: id });
 export const HolidayResponse = z
   .object({
     holidayId: z.string(),
-    ...holidayFields,
+    ...calendar.holidayFields,
     source: z.enum(['computed', 'operator']),
     updatedAt: instant.nullable(),
   })
@@ -104,7 +98,7 @@ export function calendarOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       query: CalendarQuery,
       responses: { 200: z.array(HolidayResponse) },
       handle: async ({ query, at }) => {
-        const holidays = await listHolidays(db, listedDays(query, at));
+        const holidays = await calendar.listHolidays(db, listedDays(query, at));
         return { message: 'Holidays retrieved', data: holidays.map(present) };
       },
     }),
@@ -114,13 +108,13 @@ export function calendarOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       summary: 'Add a holiday or a closure of one day; recomputes the dates of open settlements',
       description: `From ${FIRST_DAY} to ${LAST_DAY}. Confirmed and active unless given.`,
       action: 'holiday.add',
-      body: NewHoliday,
+      body: calendar.NewHoliday,
       responses: { 201: HolidayResponse },
       errors: ['DUPLICATE_REFERENCE'],
       run: async ({ tx }, { body }) => ({
         status: 201,
         message: 'Holiday added',
-        ...(await changed(tx, null, await addHoliday(tx, body))),
+        ...(await changed(tx, null, await calendar.addHoliday(tx, body))),
       }),
     }),
     operatorRoute('PATCH /api/ops/holidays/:holidayId', {
@@ -134,12 +128,12 @@ export function calendarOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       summary: 'Reschedule, rename, confirm, enable or disable a holiday; recomputes the dates of open settlements',
       action: 'holiday.change',
       params: HolidayParams,
-      body: HolidayChanges,
+      body: calendar.HolidayChanges,
       responses: { 200: HolidayResponse },
       errors: ['DUPLICATE_REFERENCE'],
       run: async ({ tx }, { params: { holidayId }, body }) => {
-        const before = await findHoliday(tx.trx, holidayId);
-        const after = await changeHoliday(tx, holidayId, body);
+        const before = await calendar.findHoliday(tx.trx, holidayId);
+        const after = await calendar.changeHoliday(tx, holidayId, body);
         return { message: 'Holiday changed', ...(await changed(tx, before, after)) };
       },
     }),
@@ -153,7 +147,7 @@ export function calendarOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       responses: { 200: HolidayResponse },
       errors: ['INVALID_STATE'],
       run: async ({ tx }, { params: { holidayId } }) => {
-        const removed = await removeHoliday(tx, holidayId);
+        const removed = await calendar.removeHoliday(tx, holidayId);
         const { data } = await changed(tx, null, removed);
         return { message: 'Holiday removed', data, audit: { ...about(removed), before: audited(removed) } };
       },
