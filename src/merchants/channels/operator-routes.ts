@@ -22,20 +22,10 @@ export function channelOperatorRoutes(deps: Deps): Route[] {
   return [...APPROVALS.map((route) => approvalRoute(deps, route)), ...limitRoutes(deps), ...maintenanceRoutes(deps)];
 }
 
-type ApprovalRoute = {
-  verb: 'approve' | 'suspend';
-  operationId: string;
-  cli: Route['cli'];
-  summary: string;
-  approval: 'APPROVED' | 'SUSPENDED';
-  body: z.ZodType<{ environment: Environment }>;
-};
-
-const APPROVALS: readonly ApprovalRoute[] = [
+const APPROVALS = [
   {
     verb: 'approve',
     operationId: 'opsApproveChannel',
-    cli: 'channels approve',
     summary: 'Approve a channel for a merchant, who then switches it on',
     approval: 'APPROVED',
     body: schema.ChannelApproval,
@@ -43,16 +33,18 @@ const APPROVALS: readonly ApprovalRoute[] = [
   {
     verb: 'suspend',
     operationId: 'opsSuspendChannel',
-    cli: 'channels suspend',
     summary: 'Suspend a channel for a merchant: no new payments, payments in flight continue',
     approval: 'SUSPENDED',
     body: schema.ChannelSuspension,
   },
-];
+] as const;
 
-function approvalRoute({ findProvider }: Deps, { verb, approval, ...declared }: ApprovalRoute): Route {
+function approvalRoute({ findProvider }: Deps, { verb, approval, ...declared }: (typeof APPROVALS)[number]): Route {
+  const body: z.ZodType<{ environment: Environment }> = declared.body;
   return operatorRoute(`POST /api/ops/merchants/:merchantId/channels/:channel/${verb}`, {
     ...declared,
+    body,
+    cli: `channels ${verb}`,
     action: `channel.${verb}`,
     params: schema.MerchantChannelParams,
     responses: { 200: schema.Channel },

@@ -68,49 +68,40 @@ function queryRoutes(deps: Deps): Route[] {
   ];
 }
 
-type DecisionRoute = {
-  type: KycCommand['type'];
-  operationId: string;
-  cli: Route['cli'];
-  summary: string;
-  body: z.ZodType<Omit<KycCommand, 'type'> & { environment: Environment }>;
-};
-
-const DECISIONS: readonly DecisionRoute[] = [
+const DECISIONS = [
   {
     type: 'review',
     operationId: 'opsReviewKyc',
-    cli: 'kyc review',
     summary: 'Start the review of an application; the merchant sees that it is under review',
     body: schema.KycReview,
   },
   {
     type: 'approve',
     operationId: 'opsApproveKyc',
-    cli: 'kyc approve',
     summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
     body: schema.KycApproval,
   },
   {
     type: 'reject',
     operationId: 'opsRejectKyc',
-    cli: 'kyc reject',
     summary: 'Reject an application; the merchant sees the reason and may apply again',
     body: schema.KycRejection,
   },
   {
     type: 'request-info',
     operationId: 'opsRequestKycInfo',
-    cli: 'kyc request-info',
     summary: 'Request more information from the merchant, who sees the reason',
     body: schema.KycRejection,
   },
-];
+] as const;
 
 function decisionRoutes(): Route[] {
-  return DECISIONS.map(({ type, ...declared }) =>
-    operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
+  return DECISIONS.map(({ type, ...declared }) => {
+    const body: z.ZodType<Omit<KycCommand, 'type'> & { environment: Environment }> = declared.body;
+    return operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
       ...declared,
+      body,
+      cli: `kyc ${type}`,
       action: `kyc.${type}`,
       params: MerchantParams,
       responses: { 200: schema.OperatorApplication },
@@ -123,8 +114,8 @@ function decisionRoutes(): Route[] {
         const data = presentApplication(row);
         return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
       },
-    }),
-  );
+    });
+  });
 }
 
 function tierRoute(): Route {
