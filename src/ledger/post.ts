@@ -33,10 +33,7 @@ export async function postWithCommit(tx: Pick<UnitOfWork, 'writeDeferred'>, post
   await tx.writeDeferred(LEDGER_POST, valuesOf(posting, at));
 }
 
-/**
- * Corrects a journal of the platform's accounts by its mirror, in the transaction of the change. Idempotent. Throws Error
- * when no such journal exists.
- */
+/** Corrects a journal of the platform's accounts by its mirror. Idempotent. Throws Error where no such journal is. */
 export async function reverse(trx: Trx, postingKey: string, at: Date): Promise<void> {
   const found = await rows<Omit<Posting, 'entries'> & Entry>(
     trx,

@@ -55,10 +55,7 @@ function readValidFrom(wanted: Date | undefined, now: Date): Date {
 
 export type RuleSchedule<Rule> = { current: Rule[]; scheduled: Rule[] };
 
-/**
- * The effective rules of a merchant as the API presents them: its own before the general ones, by channel and direction;
- * and the scheduled ones.
- */
+/** The effective rules of a merchant, its own before the general ones, and the scheduled ones, as the API has them. */
 export async function readRules<Rule, Presented>(
   db: Queryable,
   { table, present }: { table: 'fee_rule' | 'limit_rule'; present: (rule: Rule) => Presented },

@@ -115,10 +115,7 @@ export const requestedByFields = {
 
 type Requested = { id: string; merchantId: string; requestedBy: string };
 
-/**
- * The values of {@link requestedByFields}, and `others` with their names: ids by field. Throws NOT_FOUND for an unknown
- * merchant.
- */
+/** The values of {@link requestedByFields}, and `others` (ids by field) with their names. Throws NOT_FOUND. */
 export async function readRequestedBy(
   db: Queryable,
   { id, merchantId, requestedBy }: Requested,

@@ -12,10 +12,7 @@ import { presentReport, readyReport } from './schema.ts';
 /** A report that is ready sooner needs no mail: its page is still open. */
 const WAITED_FOR_MS = 10_000;
 
-/**
- * Records `report.ready` in the transaction that completes the report, and a mail to the recipients of its schedule, or to
- * the person who has requested it.
- */
+/** Records `report.ready`, and a mail to the recipients of the schedule or to the person who has requested it. */
 export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: string): Promise<void> {
   const about = { ...scopeOf(row), resourceType: 'report', resourceId: row.id };
   const data = ReportData.strip().parse({ ...presentReport(row, baseUrl), object: 'report' });

@@ -128,10 +128,7 @@ export async function giveUpReport(deps: FailDeps, id: string): Promise<ReportSt
   return (await readReport(deps.db, id)).status;
 }
 
-/**
- * Ends a report as FAILED with its reason, and mails the recipients of its schedule. Changes nothing when it is complete
- * or was claimed by another run.
- */
+/** Ends a report as FAILED and mails its schedule's recipients, unless it is complete or another run has claimed it. */
 async function failReport(
   { runInTransaction, clock }: FailDeps,
   match: { id: string; runId?: string },

@@ -103,10 +103,7 @@ export type ScheduleChanges = {
   [Field in 'format' | 'period' | 'recipients']?: ScheduleRow[Field] | undefined;
 } & { active?: boolean | undefined };
 
-/**
- * Changes a schedule. One that is resumed, or gets another period, begins with the present one. Idempotent. Throws
- * VALIDATION_ERROR as {@link createSchedule}.
- */
+/** A schedule that is resumed, or gets another period, begins with the present one. Throws as {@link createSchedule}. */
 export async function changeSchedule(
   trx: Trx,
   schedule: ScheduleRow,
@@ -168,10 +165,7 @@ const NEXT = `
     AND NOT EXISTS (SELECT FROM report r WHERE r.schedule_id = s.id AND r.status IN ('QUEUED', 'RUNNING'))
   ORDER BY s.due_at, s.id LIMIT 1 FOR UPDATE OF s SKIP LOCKED`;
 
-/**
- * Requests the report of a schedule that is due, and sets when it is due again. One without a recipient who may read it
- * is not requested: nobody would know of it.
- */
+/** Requests the report of a due schedule, unless no recipient may read it, and sets when it is due again. */
 async function requestDue(tx: UnitOfWork, schedule: DueSchedule, at: Date): Promise<void> {
   const { id: scheduleId, kind, format, period, createdBy: requestedBy, dueAt } = schedule;
   const days = intervalOf(period, addDays(addisDay(dueAt), -1));

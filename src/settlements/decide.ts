@@ -58,10 +58,7 @@ export async function cancelSettlement(
   });
 }
 
-/**
- * The sandbox's own review of a sandbox settlement that is still REQUESTED: approves it, rejects it, or leaves it to an
- * operator. Called by its workflow, which needs no signal.
- */
+/** The sandbox's own review of a settlement that is still REQUESTED. Called by its workflow, which needs no signal. */
 export async function autoDecide(
   { runInTransaction }: { runInTransaction: RunInTransaction },
   id: string,
@@ -78,10 +75,7 @@ export async function autoDecide(
   });
 }
 
-/**
- * Advances a sandbox settlement one step, as operators and the bank would: REQUESTED, APPROVED, PROCESSING, COMPLETED.
- * Its dates do not change. Throws INVALID_STATE once it has ended.
- */
+/** Advances a sandbox settlement one step; its dates do not change. Throws INVALID_STATE once it has ended. */
 export async function advanceSettlement(tx: UnitOfWork, { id, status }: SettlementRow, at: Date) {
   const sandbox = { operatorId: SANDBOX_OPERATOR, at };
   const bankReference = `SANDBOX-${id.slice(-10)}`;

@@ -12,10 +12,7 @@ import { Settlement } from './schema.ts';
 
 export type SettlementEvent = keyof typeof SETTLEMENT_EVENTS;
 
-/**
- * Records an event with the settlement's current state, in the transaction that changed it; once it was sent also a mail to
- * the members who decide about money.
- */
+/** Records an event with the settlement's current state; once it was sent, mails those who decide about money. */
 export async function recordSettlementEvent(
   tx: UnitOfWork,
   { row, event, at }: { row: SettlementRow; event: SettlementEvent; at: Date },

@@ -31,10 +31,7 @@ export const SETTLEMENT_REVIEW_ITEMS: WorkItemSource = {
         FROM settlement s WHERE s.late_credit IS NOT NULL AND s.late_credit_resolution IS NULL`,
 };
 
-/**
- * Stalled settlements: not decided by the sandbox after a minute, or not marked as overdue an hour after the last expected
- * day. Their workflow is lost or blocked.
- */
+/** Not decided by the sandbox after a minute, or not marked as overdue an hour after the last day: its workflow is lost. */
 export const STALLED_SETTLEMENTS: WorkItemSource = {
   kinds: ['SETTLEMENT_PENDING'],
   sql: `SELECT 'SETTLEMENT_PENDING' AS kind, s.id, s.merchant_id, s.environment, s.amount_santim,

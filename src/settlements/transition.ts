@@ -60,10 +60,7 @@ export async function changeSettlement(
   return { settlement, changed: true, before: { status: row.status, bankReference: row.bankReference } };
 }
 
-/**
- * Writes a change of a locked settlement: its row and its timeline; with a new status also its event, the signal to its
- * workflow, and its journal.
- */
+/** Writes a change of a locked settlement and its timeline; with a new status also its event, signal and journal. */
 export async function writeSettlement(
   tx: UnitOfWork,
   before: SettlementRow,
@@ -110,10 +107,7 @@ export function ensureStatus({ status }: SettlementRow, to: SettlementStatus, fr
   throw invalidState(`This settlement is ${status}: only one that is ${wanted} can become ${to}.`);
 }
 
-/**
- * Money may leave for this settlement: its merchant is not suspended, and its bank account was not rejected since the
- * request. Throws INVALID_STATE, with what to do.
- */
+/** Throws INVALID_STATE if the merchant is suspended or the bank account was rejected since the request. */
 export async function ensureSendable(
   { trx }: UnitOfWork,
   { merchantId, bankAccountId }: SettlementRow,

@@ -91,10 +91,7 @@ function overlapError(channel: Channel, other: { id: string; startsAt: Date; end
   });
 }
 
-/**
- * Cancels a window before its start, or ends it early. A repeat changes nothing. Throws NOT_FOUND, and INVALID_STATE for a
- * window that is over.
- */
+/** Cancels a window before its start, or ends it early. Idempotent. Throws NOT_FOUND, INVALID_STATE after its end. */
 export async function cancelMaintenance(
   { trx }: UnitOfWork,
   { id, operatorId }: { id: string; operatorId: string },

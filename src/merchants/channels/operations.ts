@@ -104,10 +104,7 @@ export function channelRejected(
 const maintenanceUntil = ({ endsAt }: OpenMaintenance): string =>
   `is under maintenance until ${new Date(endsAt).toISOString()}; try again then`;
 
-/**
- * Approves or suspends a merchant's channel, for new attempts only. Does not change the merchant's own toggle, which is off
- * at first.
- */
+/** Approves or suspends a merchant's channel, for new attempts only. The merchant's own toggle stays as it is. */
 export async function setChannelApproval(
   { tx: { trx }, findProvider }: Deps,
   place: Place,

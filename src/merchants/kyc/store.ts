@@ -6,10 +6,7 @@ export type StoredDocument = { id: string; storageKey: string };
 
 export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
-/**
- * A folder of files, each encrypted for its document's id. One without a committed row, cut off or whole, is removed later
- * (documents.ts).
- */
+/** A folder of files, each encrypted for its document's id. One without a committed row is removed by documents.ts. */
 export function createDocumentStore(folder: string, keyRing: KeyRing) {
   const { write, replace, read, ...files } = openFileFolder(folder);
   return {

@@ -50,10 +50,7 @@ export async function addHoliday(tx: UnitOfWork, added: NewHoliday): Promise<Hol
   return save(tx.trx, { id: newId('hol'), date, name, kind, nameAm, confirmed, active, source: 'operator' });
 }
 
-/**
- * Changes the given fields. A new date confirms the holiday unless `confirmed` is given. Throws NOT_FOUND and
- * DUPLICATE_REFERENCE.
- */
+/** A new date confirms a holiday unless `confirmed` is given. Throws NOT_FOUND and DUPLICATE_REFERENCE. */
 export async function changeHoliday(tx: UnitOfWork, id: string, changes: HolidayChanges): Promise<Holiday> {
   await acquireLock(tx.trx);
   const before = await findHoliday(tx.trx, id);
@@ -62,10 +59,7 @@ export async function changeHoliday(tx: UnitOfWork, id: string, changes: Holiday
   return save(tx.trx, { id, date, name, kind, nameAm, confirmed, active, source: before.source });
 }
 
-/**
- * Removes a holiday that an operator added, and returns it. Throws NOT_FOUND, and INVALID_STATE for a computed holiday,
- * which can only be disabled.
- */
+/** Removes and returns a holiday that an operator added. Throws NOT_FOUND, and INVALID_STATE for a computed one. */
 export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday> {
   await acquireLock(tx.trx);
   const { source, name, date, ...holiday } = await findHoliday(tx.trx, id);
