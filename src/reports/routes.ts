@@ -21,9 +21,8 @@ import { createGenerateReport, type GenerateReportDeps } from './generate.ts';
 import { findReport, listReports, readReport, type ReportRow } from './queries.ts';
 import { requestReport, cancelReport, isSmall } from './request.ts';
 import * as schema from './schema.ts';
-import { readSeries } from './series.ts';
 import { REPORT_KINDS, type ReportKind } from './states.ts';
-import { summarise } from './summary.ts';
+import { readSeries, summarise } from './summary.ts';
 import { reportMessage } from './workflow.ts';
 
 export type ReportRouteDeps = GenerateReportDeps & { log: Pick<Logger, 'warn'> };

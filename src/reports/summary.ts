@@ -1,11 +1,17 @@
+import type { z } from 'zod';
+
+import { daysFrom } from '../lib/dates.ts';
 import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
+import { dayRange, ensureDaysInRange } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { inParts, presentDays, readPeriod, type RequestedPeriod } from './period.ts';
+import { groupTransactionsByDay } from '../payments/export.ts';
+import { inParts, INTERVALS, presentDays, readPeriod, type RequestedPeriod } from './period.ts';
 import { inSnapshot } from './queries.ts';
+import type { SeriesQuery } from './schema.ts';
 import { ZONE } from './sources/columns.ts';
-import { addUp, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
-import { SOURCES } from './sources/sources.ts';
+import { addUp, sumsOf, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
+import { listOfTransactions, SOURCES, TRANSACTION_COLUMNS } from './sources/sources.ts';
 import type { ReportKind } from './states.ts';
 
 const SUMMED_UP = ['payments', 'refunds', 'withdrawals', 'settlements'] as const;
@@ -38,7 +44,7 @@ export async function summarise(
 }
 
 /** The days that one statement sums up: all payments of a year would exceed the statement timeout of five seconds. */
-export const PART_DAYS = 31;
+const PART_DAYS = 31;
 
 /** The groups of a filter's range, read in parts: one group for each status and channel. */
 async function groupInParts(trx: Queryable, filter: ReportFilter, { group }: ListSource): Promise<Group[]> {
@@ -62,7 +68,7 @@ export function presentGroups(groups: readonly Group[]) {
 }
 
 /** Sums by the columns of payments, refunds, or payouts, each with zeros for what only the others have. */
-export function presentSums({ count, totals }: Sums) {
+function presentSums({ count, totals }: Sums) {
   const { amount = 0n, fee = 0n, feeTax = 0n, reserved = 0n } = totals;
   const { receivedAmount, paidAmount = 0n, netAmount, totalDebit = 0n } = totals;
   const { refundedAmount = 0n, feeReturned = 0n, feeTaxReturned = 0n, netAfterRefunds = 0n } = totals;
@@ -79,4 +85,62 @@ export function presentSums({ count, totals }: Sums) {
     netAfterRefunds: toBirr(netAfterRefunds),
     reserved: toBirr(reserved),
   };
+}
+
+const DAYS_MAX = 366;
+
+type Keyed = Sums & { key: string | null };
+
+/**
+ * The payments of a range of days in intervals, each with its sums by one key, all read at one instant. The first and the
+ * last interval have the days of the range only. Throws INVALID_DATE_RANGE and DATE_RANGE_TOO_WIDE.
+ */
+export async function readSeries(db: Database, scope: MerchantScope, query: z.output<typeof SeriesQuery>) {
+  const { startDate, endDate, interval, by } = query;
+  ensureDaysInRange(query, DAYS_MAX);
+  const range = dayRange(startDate, endDate);
+  const filter = listOfTransactions({ ...scopeOf(scope), range, statuses: null, channel: null });
+  return inSnapshot(db, async (trx, asOf) => {
+    const byDay = new Map<string, Keyed[]>();
+    for (const range of inParts(filter.range, PART_DAYS)) {
+      for (const group of await groupTransactionsByDay(trx, { ...filter, range }, by)) {
+        const { day, key } = group;
+        byDay.set(day, [...(byDay.get(day) ?? []), { key, ...sumsOf(TRANSACTION_COLUMNS, group) }]);
+      }
+    }
+    const intervals = groupBy(daysFrom(startDate, endDate), INTERVALS[interval]);
+    const groupsOf = (days: string[]) => presentKeyed(days.flatMap((day) => byDay.get(day) ?? []));
+    return {
+      startDate,
+      endDate,
+      interval,
+      by,
+      timeZone: ZONE,
+      currency: 'ETB',
+      environment: scope.environment,
+      asOf,
+      ...groupsOf([...byDay.keys()]),
+      series: [...intervals.values()].map((days) => ({
+        ...presentDays({ startDate: days[0] ?? '', endDate: days.at(-1) ?? '' }),
+        ...groupsOf(days),
+      })),
+    };
+  });
+}
+
+/** Sums of all, and by key. */
+function presentKeyed(all: Keyed[]) {
+  const groups = [...groupBy(all, ({ key }) => key)];
+  return {
+    total: presentSums(addUp(all)),
+    groups: groups
+      .toSorted(([one], [other]) => ((one ?? '~') < (other ?? '~') ? -1 : 1))
+      .map(([key, sums]) => ({ key, ...presentSums(addUp(sums)) })),
+  };
+}
+
+function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
 }
