@@ -2,6 +2,7 @@ import { first, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import type { StoredRule } from '../merchants/effective-rules.ts';
 
 /** A fee: a part of the amount plus a fixed sum, within bounds, and the tax on it. */
 export type FeeRule = {
@@ -91,12 +92,5 @@ export async function readEffectiveRule(
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 
-/** A stored rule: the merchant's own, or (merchantId null) the platform's default. */
-export type StoredFeeRule = FeeRule & {
-  merchantId: string | null;
-  /** null: of settlements, which use none. */
-  channel: Channel | null;
-  direction: FeeDirection;
-  validFrom: Date;
-  version: number;
-};
+/** `channel` is null for settlements, which use none. */
+export type StoredFeeRule = FeeRule & StoredRule & { channel: Channel | null; direction: FeeDirection };

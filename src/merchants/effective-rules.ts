@@ -11,6 +11,9 @@ import { lock } from '../lib/lock.ts';
 
 const AHEAD_DAYS_MAX = 366;
 
+/** A version of a rule: a merchant's own, or (merchantId null) the platform's, for merchants without one. */
+export type StoredRule = { id: string; merchantId: string | null; validFrom: Date; version: number };
+
 /** A merchant's own version of a rule. */
 type NewRule = { merchantId: string; channel: string | null; direction: string; validFrom?: Date | undefined };
 

@@ -121,7 +121,9 @@ function presentDay(row: ReconciledDay, workflowUrl: WorkflowUrl) {
 }
 
 function presentSums(sums: SideSums) {
-  const sum = ({ count, santim }: SideSums['payments']) => ({ count, amount: toBirr(BigInt(santim)) });
-  const { payments, payouts, reversals, refunds } = sums;
-  return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals), refunds: sum(refunds) };
+  const amounts = Object.entries(sums).map(([noun, { count, santim }]) => [
+    noun,
+    { count, amount: toBirr(BigInt(santim)) },
+  ]);
+  return Object.fromEntries(amounts);
 }

@@ -2,22 +2,14 @@ import { first, type Trx } from '../../lib/db.ts';
 import { invalid, type AppError } from '../../lib/errors.ts';
 import { tooBig, tooSmall } from '../../lib/issues.ts';
 import { formatBirr, toBirr, type Santim } from '../../lib/money.ts';
-import { addRule } from '../effective-rules.ts';
+import { addRule, type StoredRule } from '../effective-rules.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 
 export const LIMIT_DIRECTIONS = ['PAY_IN', 'PAY_OUT'] as const;
 type LimitDirection = (typeof LIMIT_DIRECTIONS)[number];
 
-/** A stored rule: the merchant's own, or (merchantId null) the platform's, for merchants without one. */
-export type StoredLimitRule = AmountLimits & {
-  id: string;
-  merchantId: string | null;
-  channel: Channel;
-  direction: LimitDirection;
-  validFrom: Date;
-  version: number;
-};
+export type StoredLimitRule = AmountLimits & StoredRule & { channel: Channel; direction: LimitDirection };
 
 type NewLimitRule = AmountLimits &
   Pick<StoredLimitRule, 'channel' | 'direction'> & { merchantId: string; validFrom?: Date | undefined };

@@ -119,24 +119,19 @@ export function missingFrom(details: ApplicationDetails, documents: readonly { k
 
 const TIMELINE_MAX = 200;
 
-export type Kyc = {
-  row: ApplicationRow;
-  documents: DocumentRow[];
-  /** The newest 200 entries. */
-  timeline: EntryWithActor[];
-  tier: TierRow;
-  /** The two conditions of live keys. */
-  live: { isApproved: boolean; hasSandboxPayment: boolean };
-};
+/** The two conditions of live keys. */
+type LiveKeys = { isApproved: boolean; hasSandboxPayment: boolean };
 
-/** An application with its documents, timeline and tier. */
-export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
+export type Kyc = Awaited<ReturnType<typeof kycOf>>;
+
+/** An application with its documents, the newest 200 entries of its timeline, and its tier. */
+export async function kycOf(db: Queryable, row: ApplicationRow) {
   const sql = 'SELECT effective_kyc_tier(:id) > 0 AS is_approved, has_sandbox_payment(:id) AS has_sandbox_payment';
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),
     readTimeline(db, applicationId(row), TIMELINE_MAX),
     findTier(db, row.tier),
-    first<Kyc['live']>(db, sql, { id: row.merchantId }),
+    first<LiveKeys>(db, sql, { id: row.merchantId }),
   ]);
   if (!tier || !live) throw new Error(`there is no tier ${row.tier}`);
   return { row, documents, timeline, tier, live };

@@ -28,16 +28,12 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import type { ReceiptQuery } from './schema.ts';
 
 /** A row of `bank_receipt`: a receipt that an operator has booked, and its outcome. */
-export type BankReceiptRow = {
-  id: string;
-  environment: Environment;
-  kind: BankReceipt['kind'];
+export type BankReceiptRow = BankReceipt & {
   /** The bank's trace id; of a RECOVERY the provider's own reference. */
   reference: string;
   channel: Channel | null;
   withdrawalId: string | null;
   refundId: string | null;
-  amountSantim: Santim;
   bookedAt: Date;
   /** Of unallocated money; null while it is in suspense. */
   outcome: AllocationOutcome['as'] | null;

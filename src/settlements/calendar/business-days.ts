@@ -14,15 +14,6 @@ export type Calendar = {
   closed: ReadonlyMap<string, { name: string; provisional: boolean }>;
 };
 
-/** A day of the calendar. `reason`: why it is no business day; null when it is one. */
-export type CalendarDay = {
-  date: string;
-  businessDay: boolean;
-  reason: string | null;
-  /** A holiday on it is not confirmed and may still move by a day. */
-  provisional: boolean;
-};
-
 /** A day that is no business day, with the reason: "Timkat, Tuesday 19 January 2027"; "Saturday 21 November 2026". */
 export type SkippedDay = { date: string; reason: string; provisional: boolean };
 
@@ -40,8 +31,11 @@ export function calendarOf(
   return { ...range, closed };
 }
 
-/** One day of the calendar. Throws RangeError outside of it, where no holidays were loaded. */
-export function calendarDay(calendar: Calendar, day: string): CalendarDay {
+/**
+ * One day of the calendar. `reason`: why it is no business day; null when it is one. `provisional`: a holiday on it is not
+ * confirmed and may still move by a day. Throws RangeError outside of the calendar, where no holidays were loaded.
+ */
+export function calendarDay(calendar: Calendar, day: string) {
   if (day < calendar.from || day > calendar.until) {
     throw new RangeError(`${day} is outside of the calendar, which goes from ${calendar.from} to ${calendar.until}`);
   }
