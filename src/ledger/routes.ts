@@ -111,14 +111,15 @@ async function listHistory(db: Database, filter: ReturnType<typeof readMovementF
   return { data: rows.map((row) => ({ ...presentMovement(row), account })), pagination };
 }
 
+const BALANCE = { tag: 'Balance', auth: { by: 'key', scope: 'balance:read' } } as const;
+
 /** The balance of a merchant and its history. */
 export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   return [
     readRoute('GET /api/checkout/balance', {
+      ...BALANCE,
       operationId: 'getBalance',
-      tag: 'Balance',
       summary: 'Available, reserved and total balance, fees and net settlements',
-      auth: { by: 'key', scope: 'balance:read' },
       responses: { 200: BalanceResponse },
       handle: async ({ caller }) => {
         const asOf = clock();
@@ -137,11 +138,10 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       },
     }),
     readRoute('GET /api/checkout/balance/history', {
+      ...BALANCE,
       operationId: 'listBalanceMovements',
-      tag: 'Balance',
       summary: 'Every movement of the balance with the balance after it, or of the fees or net settlements',
       description: 'The latest first. The days default to the last 30, and with resourceId to all.',
-      auth: { by: 'key', scope: 'balance:read' },
       query: MovementListQuery,
       responses: { 200: z.array(HistoryMovement) },
       paginated: true,
@@ -151,10 +151,9 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       },
     }),
     readRoute('GET /api/checkout/balance/history/summary', {
+      ...BALANCE,
       operationId: 'summariseBalanceMovements',
-      tag: 'Balance',
       summary: 'The sum of the movements that the history lists for the same filter',
-      auth: { by: 'key', scope: 'balance:read' },
       rateLimit: 'list',
       query: MovementFilterQuery,
       responses: { 200: MovementSums },

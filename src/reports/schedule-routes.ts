@@ -8,16 +8,7 @@ import { instant } from '../lib/fields.ts';
 import { ruleOf } from '../lib/issues.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { ensureKind, kindsOf } from './routes.ts';
-import {
-  changeSchedule,
-  createSchedule,
-  deleteSchedule,
-  listReaders,
-  listSchedules,
-  lockSchedule,
-  readersOf,
-  type ScheduleRow,
-} from './schedules.ts';
+import * as schedules from './schedules.ts';
 import { FORMAT_DESCRIPTION, interval } from './schema.ts';
 import { REPORT_FORMATS, REPORT_KINDS } from './states.ts';
 
@@ -83,9 +74,9 @@ function readingRoutes(db: Database): Route[] {
       summary: 'The scheduled reports of your merchant that your role may see, oldest first',
       responses: { 200: z.array(ReportSchedule) },
       handle: async ({ caller }) => {
-        const schedules = await listSchedules(db, scopeOf(caller), kindsOf(caller));
+        const found = await schedules.listSchedules(db, scopeOf(caller), kindsOf(caller));
         const members = await listMembers(db, caller.merchantId);
-        return { message: 'Schedules retrieved', data: schedules.map((row) => presentSchedule(row, members)) };
+        return { message: 'Schedules retrieved', data: found.map((row) => presentSchedule(row, members)) };
       },
     }),
     readRoute('GET /api/portal/report-recipients', {
@@ -96,7 +87,7 @@ function readingRoutes(db: Database): Route[] {
       responses: { 200: Recipients },
       handle: async ({ caller, query: { kind } }) => {
         ensureKind(caller, kind);
-        return { message: 'Recipients retrieved', data: await listReaders(db, caller.merchantId, kind) };
+        return { message: 'Recipients retrieved', data: await schedules.listReaders(db, caller.merchantId, kind) };
       },
     }),
   ];
@@ -117,7 +108,7 @@ function changingRoutes(): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ tx: { trx }, caller, body, at }) => {
         ensureKind(caller, body.kind);
-        const row = await createSchedule(trx, scopeOf(caller), { ...body, createdBy: caller.userId, at });
+        const row = await schedules.createSchedule(trx, scopeOf(caller), { ...body, createdBy: caller.userId, at });
         const data = presentSchedule(row, await listMembers(trx, caller.merchantId));
         return { status: 201, message: 'Report scheduled', data, audit: { resourceId: row.id, after: body } };
       },
@@ -131,8 +122,8 @@ function changingRoutes(): Route[] {
       body: ScheduleChange,
       responses: { 200: ReportSchedule },
       handle: async ({ tx: { trx }, caller, params: { scheduleId: id }, body, at }) => {
-        const before = await lockSchedule(trx, scopeOf(caller), { id, kinds: kindsOf(caller) });
-        const after = await changeSchedule(trx, before, { ...body, at });
+        const before = await schedules.lockSchedule(trx, scopeOf(caller), { id, kinds: kindsOf(caller) });
+        const after = await schedules.changeSchedule(trx, before, { ...body, at });
         const data = presentSchedule(after, await listMembers(trx, caller.merchantId));
         return { message: 'Schedule changed', data, audit: changedFields(auditedOf(before), auditedOf(after)) };
       },
@@ -144,8 +135,8 @@ function changingRoutes(): Route[] {
       summary: 'Delete a scheduled report; the reports that it has requested stay',
       responses: { 200: z.null() },
       handle: async ({ tx: { trx }, caller, params: { scheduleId: id } }) => {
-        const row = await lockSchedule(trx, scopeOf(caller), { id, kinds: kindsOf(caller) });
-        await deleteSchedule(trx, row);
+        const row = await schedules.lockSchedule(trx, scopeOf(caller), { id, kinds: kindsOf(caller) });
+        await schedules.deleteSchedule(trx, row);
         const { kind, period, format, recipients } = row;
         return { message: 'Schedule deleted', data: null, audit: { before: { kind, period, format, recipients } } };
       },
@@ -153,13 +144,13 @@ function changingRoutes(): Route[] {
   ];
 }
 
-function auditedOf({ period, format, recipients, dueAt }: ScheduleRow) {
+function auditedOf({ period, format, recipients, dueAt }: schedules.ScheduleRow) {
   return { period, format, recipients, active: dueAt !== null };
 }
 
-function presentSchedule(row: ScheduleRow, members: readonly Member[]) {
+function presentSchedule(row: schedules.ScheduleRow, members: readonly Member[]) {
   const { id: scheduleId, dueAt } = row;
-  const readers = readersOf(row.kind);
+  const readers = schedules.readersOf(row.kind);
   const recipients = members
     .filter(({ userId }) => row.recipients.includes(userId))
     .map((member) => ({ ...member, mayRead: readers.includes(member.role) }));

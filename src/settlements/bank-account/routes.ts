@@ -6,14 +6,7 @@ import type { Database } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readRequestedBy } from '../../merchants/operations.ts';
-import {
-  findBankAccount,
-  linkBankAccount,
-  rejectBankAccount,
-  verifyBankAccount,
-  type BankAccountRow,
-  type DecidedAccount,
-} from './account.ts';
+import * as accounts from './account.ts';
 import * as schema from './schema.ts';
 
 type Deps = { db: Database; clock: Clock };
@@ -33,7 +26,7 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
       summary: 'The bank account that settlements go to',
       errors: ['NOT_FOUND'],
       handle: async ({ caller }) => {
-        const row = await findBankAccount(db, caller);
+        const row = await accounts.findBankAccount(db, caller);
         if (row) return { message: 'Bank account retrieved', data: schema.presentBankAccount(row) };
         throw new AppError('NOT_FOUND', 'No bank account is linked. Link one with PUT /api/checkout/bank-account.');
       },
@@ -49,8 +42,8 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
         'settlements for 48 hours. Settlements requested before keep their account.',
       body: schema.NewBankAccount,
       handle: async ({ caller, tx, body }) => {
-        const replaced = await findBankAccount(tx.trx, caller);
-        const row = await linkBankAccount(tx, caller, { ...body, requestedBy: actorOf(caller), at: clock() });
+        const replaced = await accounts.findBankAccount(tx.trx, caller);
+        const row = await accounts.linkBankAccount(tx, caller, { ...body, requestedBy: actorOf(caller), at: clock() });
         const audit = row.id === replaced?.id ? null : auditOf(row, replaced);
         return { message: `Bank account linked: it is ${row.status}`, data: schema.presentBankAccount(row), audit };
       },
@@ -59,8 +52,8 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
 }
 
 /** The linked account and the one that it replaces, with masked numbers. */
-function auditOf(row: BankAccountRow, replaced: BankAccountRow | undefined): AuditedFields {
-  const fieldsOf = (account: BankAccountRow) => {
+function auditOf(row: accounts.BankAccountRow, replaced: accounts.BankAccountRow | undefined): AuditedFields {
+  const fieldsOf = (account: accounts.BankAccountRow) => {
     const { bankCode, accountNumber, accountName } = schema.presentBankAccount(account);
     return { bankCode, accountNumber, accountName };
   };
@@ -86,7 +79,7 @@ export function bankAccountOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       query: InEnvironment,
       responses: { 200: schema.OperatorBankAccountDetail },
       handle: async ({ params, query }) => {
-        const row = found(await findBankAccount(db, { ...params, ...query }), 'bank account');
+        const row = found(await accounts.findBankAccount(db, { ...params, ...query }), 'bank account');
         const links = actionLinks(`merchants/${row.merchantId}/bank-account`, ...LINKS[row.status]);
         const data = { ...schema.presentForOperators(row), ...(await readRequestedBy(db, row)), links };
         return { message: 'Bank account retrieved', data };
@@ -100,7 +93,7 @@ export function bankAccountOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       action: 'bank-account.verify',
       body: schema.AccountVerification,
       run: async (context, { params, body }) =>
-        decided(await verifyBankAccount(context.tx, { ...params, ...body }, { ...context, ...body })),
+        decided(await accounts.verifyBankAccount(context.tx, { ...params, ...body }, { ...context, ...body })),
     }),
     operatorRoute('POST /api/ops/merchants/:merchantId/bank-account/reject', {
       ...decision,
@@ -111,12 +104,12 @@ export function bankAccountOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
       action: 'bank-account.reject',
       body: schema.AccountRejection,
       run: async (context, { params, body }) =>
-        decided(await rejectBankAccount(context.tx, { ...params, ...body }, { ...context, ...body })),
+        decided(await accounts.rejectBankAccount(context.tx, { ...params, ...body }, { ...context, ...body })),
     }),
   ];
 }
 
-function decided({ account, changed, before }: DecidedAccount) {
+function decided({ account, changed, before }: accounts.DecidedAccount) {
   const { id: resourceId, status, bankCode } = account;
   const change = { before: { status: before }, after: { status, bankCode } };
   const audit = { resourceType: 'bankAccount', resourceId, ...scopeOf(account), ...change } as const;
