@@ -95,10 +95,7 @@ const NEXT_NIGHT = `interval '12 hours'`;
  * for each day from an attempt's start to the end of its session there must be the statements of two nights after that
  * day, or one of them and the provider's own definite "not paid" about this attempt.
  */
-export async function findConfirmedUnpaid(
-  db: Queryable,
-  run: { reconciliationId: string; at: Date },
-): Promise<string[]> {
+export async function findConfirmedUnpaid(db: Queryable, run: { reconciliationId: string; at: Date }) {
   const unpaid = await rows<{ id: string }>(
     db,
     // An attempt that ended with an unknown outcome has another last_outcome only from a later query.

@@ -96,11 +96,7 @@ async function isStillUncertain(
 }
 
 /** Posts nothing: the response is stored with the statement row, for the operator who investigates the discrepancy. */
-async function isUnsentUncertain(
-  { db, findProvider, log }: RecheckDeps,
-  scope: Scope,
-  orderId: string,
-): Promise<boolean> {
+async function isUnsentUncertain({ db, findProvider, log }: RecheckDeps, scope: Scope, orderId: string) {
   const row = await readWithdrawal(db, orderId);
   const provider = await findProviderOf(findProvider, { ...row, sentAt: row.submittedAt ?? row.requestedAt });
   const outcome = (await provider?.queryPayout(orderId))?.kind ?? 'unknown';

@@ -59,11 +59,7 @@ export function createGenerateReport(deps: GenerateReportDeps): GenerateReport {
   };
 }
 
-async function writeFile(
-  deps: GenerateReportDeps,
-  row: ReportRow,
-  onProgress: (rowsDone: number) => void,
-): Promise<StoredFile & Partial<ReportRow>> {
+async function writeFile(deps: GenerateReportDeps, row: ReportRow, onProgress: (rowsDone: number) => void) {
   const { columns, sum, pages }: Source = SOURCES[row.kind];
   const { pageRows, render } = formatOf(row);
   const rowsMax = deps.pageRows ?? Infinity;

@@ -143,18 +143,12 @@ type DueDeps = { runInTransaction: RunInTransaction; log: Logger; clock: Clock }
  * Requests the reports of schedules that are due, one transaction each, for a periodic job. After an outage or a suspension
  * of the merchant every missed period is requested once, the next one when the report before it is complete.
  */
-export async function requestDueReports(
-  { runInTransaction, log, clock }: DueDeps,
-  stopping?: AbortSignal,
-): Promise<number> {
-  return workOff(
-    { runInTransaction, log },
-    {
-      next: ({ trx }, failed) => first<DueSchedule>(trx, NEXT, { at: clock(), failed }),
-      work: (tx, schedule) => requestDue(tx, schedule, clock()),
-      stopping,
-    },
-  );
+export async function requestDueReports({ clock, ...deps }: DueDeps, stopping?: AbortSignal): Promise<number> {
+  return workOff(deps, {
+    next: ({ trx }, failed) => first<DueSchedule>(trx, NEXT, { at: clock(), failed }),
+    work: (tx, schedule) => requestDue(tx, schedule, clock()),
+    stopping,
+  });
 }
 
 type DueSchedule = ScheduleRow & { dueAt: Date };

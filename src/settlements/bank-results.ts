@@ -5,14 +5,7 @@ import { invalid, invalidState } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { LateCredit, SettlementRow } from './queries.ts';
-import {
-  changeSettlement,
-  ensureSendable,
-  ensureStatus,
-  type Change,
-  type SettlementActor,
-  type TransitionResult,
-} from './transition.ts';
+import { changeSettlement, ensureSendable, ensureStatus, type Change, type SettlementActor } from './transition.ts';
 
 /**
  * APPROVED → PROCESSING: claims the settlement for sending. Only this operator orders the transfer: idempotent for the
@@ -23,7 +16,7 @@ export async function markSent(
   tx: UnitOfWork,
   id: string,
   { bankReference, ...sender }: SettlementActor & { bankReference?: string | undefined },
-): Promise<TransitionResult> {
+) {
   const { operatorId, at: sentAt } = sender;
   return changeSettlement(tx, { ...sender, id }, async (row) => {
     const { environment, status, approvedBy: preparedBy, sentBy } = row;
@@ -55,7 +48,7 @@ export type Credit = SettlementActor & { bankReference: string; creditedAt: Date
  * state or while another late credit is pending, DUPLICATE_REFERENCE when the trace id is booked as something else, and
  * VALIDATION_ERROR for a day before it was sent or after today, or for another amount.
  */
-export async function markCredited(tx: UnitOfWork, id: string, credit: Credit): Promise<TransitionResult> {
+export async function markCredited(tx: UnitOfWork, id: string, credit: Credit) {
   const { bankReference, amountSantim } = credit;
   return changeSettlement(tx, { ...credit, id }, async (row) => {
     if (amountSantim !== undefined && amountSantim !== row.amountSantim) {
@@ -129,7 +122,7 @@ export function lateCreditIssue(row: SettlementRow, bankReference: string): stri
  * INSUFFICIENT_BALANCE, INVALID_STATE without a pending credit or for a second credit, and DUPLICATE_REFERENCE when its
  * trace id was booked as something else since.
  */
-export async function bookLateCredit(tx: UnitOfWork, id: string, actor: SettlementActor): Promise<TransitionResult> {
+export async function bookLateCredit(tx: UnitOfWork, id: string, actor: SettlementActor) {
   return changeSettlement(tx, { ...actor, id }, async (row) => {
     if (row.lateCreditResolution === 'BOOKED') return null;
     const late = pendingCredit(row);
@@ -152,7 +145,7 @@ export async function dismissLateCredit(
   tx: UnitOfWork,
   id: string,
   { reason, ...actor }: SettlementActor & { reason: string },
-): Promise<TransitionResult> {
+) {
   return changeSettlement(tx, { ...actor, id }, (row) => {
     if (row.lateCreditResolution === 'DISMISSED') return null;
     const detail = { bankReference: pendingCredit(row).bankReference, reason };
@@ -174,7 +167,7 @@ export async function markReturned(
   tx: UnitOfWork,
   id: string,
   { reason, bankReference, ...actor }: SettlementActor & { reason: string; bankReference: string },
-): Promise<TransitionResult> {
+) {
   const { at } = actor;
   return changeSettlement(tx, { ...actor, id }, async (row) => {
     if (row.status === 'FAILED' && row.returnReference === bankReference) return null;
@@ -197,7 +190,7 @@ export async function markFailed(
   tx: UnitOfWork,
   id: string,
   failed: SettlementActor & { reason: string; bankReference?: string | undefined; from?: 'PROCESSING'[] },
-): Promise<TransitionResult> {
+) {
   const { reason, bankReference, from } = failed;
   return changeSettlement(tx, { ...failed, id }, (row) => {
     if (row.status === 'FAILED' && row.returnedAt === null && row.failure?.message === reason) return null;

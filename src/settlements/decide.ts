@@ -5,13 +5,7 @@ import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { markCredited, markSent } from './bank-results.ts';
 import { lockSettlement, type SettlementRow } from './queries.ts';
-import {
-  changeSettlement,
-  ensureSendable,
-  ensureStatus,
-  type SettlementActor,
-  type TransitionResult,
-} from './transition.ts';
+import { changeSettlement, ensureSendable, ensureStatus, type SettlementActor } from './transition.ts';
 
 /**
  * REQUESTED → APPROVED: it may be sent. Idempotent for the same operator. Throws NOT_FOUND, and INVALID_STATE when it is not
@@ -36,7 +30,7 @@ export async function rejectSettlement(
   tx: UnitOfWork,
   id: string,
   { reason, ...operator }: SettlementActor & { reason: string },
-): Promise<TransitionResult> {
+) {
   return changeSettlement(tx, { ...operator, id }, (row) => {
     if (row.status === 'REJECTED' && row.failure?.message === reason) return null;
     ensureStatus(row, 'REJECTED');
@@ -50,7 +44,7 @@ export async function cancelSettlement(
   tx: UnitOfWork,
   { id }: Pick<SettlementRow, 'id'>,
   { actor, at }: { actor: string; at: Date },
-): Promise<TransitionResult> {
+) {
   return changeSettlement(tx, { id, operatorId: actor, at }, (row) => {
     if (row.status === 'CANCELLED') return null;
     ensureStatus(row, 'CANCELLED');

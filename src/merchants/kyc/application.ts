@@ -138,11 +138,7 @@ type Update = {
 };
 
 /** Changes a locked application, with its timeline entry. */
-async function update(
-  { trx }: UnitOfWork,
-  before: ApplicationRow,
-  { changes, entry }: Update,
-): Promise<ApplicationRow> {
+async function update({ trx }: UnitOfWork, before: ApplicationRow, { changes, entry }: Update) {
   const row = { table: 'kyc_application', ...scopeOf(before) };
   await updateRow(trx, row, { ...changes, updatedAt: entry.at });
   await recordTimeline<TimelineKind>(trx, applicationId(before), entry);

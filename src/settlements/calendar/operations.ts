@@ -9,14 +9,7 @@ import { newId } from '../../lib/ids.ts';
 import { ruleOf } from '../../lib/issues.ts';
 import { dateParam } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import {
-  calendarOf,
-  FIRST_DAY,
-  LAST_DAY,
-  settlementDates,
-  type Calendar,
-  type SettlementDates,
-} from './business-days.ts';
+import { calendarOf, FIRST_DAY, LAST_DAY, settlementDates } from './business-days.ts';
 import { computeHoliday, computeHolidays, HOLIDAY_KINDS, yearOf, type Holiday } from './holidays.ts';
 
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {
@@ -126,7 +119,7 @@ export async function findHoliday(db: Queryable, id: string): Promise<Holiday> {
 }
 
 /** The calendar of these days (YYYY-MM-DD, both included). One statement. */
-export async function loadCalendar(db: Queryable, from: string, until: string): Promise<Calendar> {
+export async function loadCalendar(db: Queryable, from: string, until: string) {
   const holidays = await listHolidays(db, { from, until });
   return calendarOf(
     { from, until },
@@ -135,7 +128,7 @@ export async function loadCalendar(db: Queryable, from: string, until: string): 
 }
 
 /** {@link settlementDates} by the current holidays. One statement. */
-export async function readSettlementDates(db: Queryable, requestedAt: Date): Promise<SettlementDates> {
+export async function readSettlementDates(db: Queryable, requestedAt: Date) {
   const day = addisDay(requestedAt);
   return settlementDates(await loadCalendar(db, day, addDays(day, SETTLEMENT_HORIZON_DAYS)), requestedAt);
 }
