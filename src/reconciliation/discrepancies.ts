@@ -64,13 +64,12 @@ export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing:
   const closed = { closedAt: closing.at, closedBy: closing.operatorId, resolutionNote: closing.reason };
   await updateRow(trx, { table: 'reconciliation_discrepancy', id }, closed);
   // The day is CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is.
-  const { environment, channel, day } = known;
   await rows(
     trx,
     `UPDATE reconciliation r SET status = 'CLEAN'
      WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
        AND r.status = 'DISCREPANCIES' AND NOT r.is_running AND ${OPEN_DISCREPANCIES} = 0`,
-    { environment, channel, day },
+    known,
   );
   return { ...known, ...closed };
 }

@@ -156,17 +156,8 @@ export function fileNameOf(report: ReportRow): string {
   const { kind, environment, startDate, endDate, statuses, channel, narrowing, snapshotAt, format } = report;
   const days = startDate === endDate ? startDate : `${startDate}-to-${endDate}`;
   const asOf = (snapshotAt ?? report.requestedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
-  const parts = [
-    kind,
-    environment,
-    days,
-    ...(statuses ?? []),
-    ...(channel ? [channel] : []),
-    ...(narrowing ? ['filtered'] : []),
-    'as-of',
-    `${asOf}Z`,
-  ];
-  return `${parts.join('-')}.${format.toLowerCase()}`;
+  const filters = [...(statuses ?? []), channel, narrowing && 'filtered'].filter((one) => one !== null);
+  return `${[kind, environment, days, ...filters, 'as-of', asOf].join('-')}Z.${format.toLowerCase()}`;
 }
 
 export const SummaryQuery = z.strictObject({

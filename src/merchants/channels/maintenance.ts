@@ -50,7 +50,13 @@ export async function planMaintenance({ trx }: UnitOfWork, planned: NewWindow): 
      ORDER BY starts_at LIMIT 1`,
     { channel, environment, startsAt, endsAt },
   );
-  if (other) throw overlapError(channel, other);
+  if (other) {
+    const span = `${other.startsAt.toISOString()} to ${other.endsAt.toISOString()}`;
+    const issue = `overlaps the maintenance ${other.id} of ${channel}, ${span}: cancel that one first, or choose another time`;
+    const details = [{ field: 'startsAt', issue, code: 'overlaps' as const }];
+    const existing = { maintenanceId: other.id };
+    throw new AppError('DUPLICATE_REFERENCE', `The window ${issue}`, { details, existing });
+  }
   const id = newId('mnt', now.getTime());
   await first(
     trx,
@@ -80,15 +86,6 @@ function ensureTimes({ startsAt, endsAt }: { startsAt: Date; endsAt: Date }, now
     const issue = `must be at most ${DAYS_MAX} days after the start, ${startsAt.toISOString()}, got ${endsAt.toISOString()}`;
     throw invalid('endsAt', { issue, code: 'range_too_wide', params: { maximum: DAYS_MAX } });
   }
-}
-
-function overlapError(channel: Channel, other: { id: string; startsAt: Date; endsAt: Date }): AppError {
-  const span = `${other.startsAt.toISOString()} to ${other.endsAt.toISOString()}`;
-  const issue = `overlaps the maintenance ${other.id} of ${channel}, ${span}: cancel that one first, or choose another time`;
-  return new AppError('DUPLICATE_REFERENCE', `The window ${issue}`, {
-    details: [{ field: 'startsAt', issue, code: 'overlaps' }],
-    existing: { maintenanceId: other.id },
-  });
 }
 
 /** Cancels a window before its start, or ends it early. Idempotent. Throws NOT_FOUND, INVALID_STATE after its end. */

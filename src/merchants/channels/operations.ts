@@ -77,32 +77,25 @@ const WHY: Record<Unusable, string> = {
   UNAVAILABLE: `is not available just now: its provider does not respond; try again in ${UNAVAILABLE_SECONDS} s, or use another channel`,
 };
 
-type Rejected = {
-  /** The field of the request that has the channel; `channel` unless given. */
-  field?: string;
-  openMaintenance?: OpenMaintenance | null;
-};
-
 /**
  * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE; with
- * Retry-After during a maintenance window, whose end it has, and where the provider does not respond.
+ * Retry-After during a maintenance window, whose end it has, and where the provider does not respond. `field`: that of the
+ * request that has the channel.
  */
 export function channelRejected(
   channel: Channel,
   reason: Unusable,
-  { field = 'channel', openMaintenance }: Rejected = {},
+  { field = 'channel', openMaintenance }: { field?: string; openMaintenance?: OpenMaintenance | null } = {},
 ): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
   const window = reason === 'MAINTENANCE' ? openMaintenance : null;
-  const issue = `${channel} ${window ? maintenanceUntil(window) : WHY[reason]}`;
+  const until = window && `is under maintenance until ${new Date(window.endsAt).toISOString()}; try again then`;
+  const issue = `${channel} ${until ?? WHY[reason]}`;
   const retryAfter = window?.secondsLeft ?? (reason === 'UNAVAILABLE' ? UNAVAILABLE_SECONDS : null);
   const headers = retryAfter === null ? {} : { 'Retry-After': String(retryAfter) };
   const details = [{ field, issue, code: 'not_usable', params: { reason } } as const];
   return new AppError(code, `channel ${issue}`, { details, headers });
 }
-
-const maintenanceUntil = ({ endsAt }: OpenMaintenance): string =>
-  `is under maintenance until ${new Date(endsAt).toISOString()}; try again then`;
 
 /** Approves or suspends a merchant's channel, for new attempts only. The merchant's own toggle stays as it is. */
 export async function setChannelApproval(
