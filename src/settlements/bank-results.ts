@@ -89,11 +89,10 @@ function timeOfCredit({ sentAt, requestedAt }: SettlementRow, { creditedAt, at }
 
 /** The bank's trace id of a settlement's credit, as the ledger books it. */
 function creditReference(
-  { id, environment, amountSantim }: SettlementRow,
-  { bankReference, creditedAt }: Pick<Credit, 'bankReference' | 'creditedAt'>,
+  row: SettlementRow,
+  { bankReference: reference, creditedAt: at }: Pick<Credit, 'bankReference' | 'creditedAt'>,
 ): ExternalReference {
-  const money = { environment, direction: 'outbound', reference: bankReference, amountSantim, at: creditedAt } as const;
-  return { ...money, resourceId: id, bookedAs: 'the credit of a settlement' };
+  return { ...row, direction: 'outbound', reference, at, resourceId: row.id, bookedAs: 'the credit of a settlement' };
 }
 
 function storeLateCredit(row: SettlementRow, { operatorId, at, bankReference, creditedAt }: Credit): Change | null {
@@ -172,9 +171,8 @@ export async function markReturned(
   return changeSettlement(tx, { ...actor, id }, async (row) => {
     if (row.status === 'FAILED' && row.returnReference === bankReference) return null;
     ensureStatus(row, 'FAILED', ['COMPLETED']);
-    const { environment, amountSantim } = row;
-    const money = { environment, direction: 'inbound', reference: bankReference, amountSantim, at } as const;
-    await bookReference(tx, { ...money, resourceId: id, bookedAs: 'the return of a settlement' }, 'bankReference');
+    const returned = { direction: 'inbound', reference: bankReference, at, resourceId: id } as const;
+    await bookReference(tx, { ...row, ...returned, bookedAs: 'the return of a settlement' }, 'bankReference');
     const failure = { code: 'BANK_RETURNED', message: reason };
     const changes = { returnedAt: at, returnReference: bankReference, failure };
     return { to: 'FAILED', kind: 'bank.returned', detail: { reason, bankReference }, changes };

@@ -201,10 +201,9 @@ export async function decideReceipt(
   ensureInSuspense(before);
   const { as: outcome, ...details } = decision;
   if (decision.as === 'RETURNED') {
-    const { environment, amountSantim } = before;
-    const back = { environment, direction: 'outbound', reference: decision.returnReference, amountSantim } as const;
-    const booking = { ...back, at, resourceId: id, bookedAs: 'the return of an unallocated receipt' };
-    await bookReference(tx, booking, 'returnReference');
+    const returned = { direction: 'outbound', reference: decision.returnReference, at, resourceId: id } as const;
+    const bookedAs = 'the return of an unallocated receipt';
+    await bookReference(tx, { ...before, ...returned, bookedAs }, 'returnReference');
   }
   const money = await update({ outcome, outcomeAt: at, ...details });
   await post(trx, allocationPosting(money, decision), at);
