@@ -39,7 +39,7 @@ type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction; wo
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...reviewRoutes(), ...bankRoutes(), ...bankFileRoutes(deps), ...limitRoutes(deps)];
+  return [...queryRoutes(deps), ...COMMANDS, ...bankFileRoutes(deps), ...limitRoutes(deps)];
 }
 
 /** The commands, as the last part of their path; `settlement.` and this is their action. */
@@ -105,10 +105,7 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
 }
 
 /** The parts of {@link commandRoute} in which commands differ. `issue`: why nothing is booked, for a 202. */
-type Command<Body extends z.ZodType> = {
-  operationId: string;
-  summary: string;
-  description?: string;
+type Command<Body extends z.ZodType> = Pick<Route, 'operationId' | 'summary' | 'description'> & {
   body: Body;
   responses?: Route['responses'];
   errors?: ErrorCode[];
@@ -143,76 +140,68 @@ function commandRoute<Body extends z.ZodType<object>>(
   });
 }
 
-function reviewRoutes(): Route[] {
-  return [
-    commandRoute('approve', 'approve', {
-      operationId: 'opsApproveSettlement',
-      summary: 'Approve a settlement; in live the operator behind the request cannot',
-      body: OptionalReason,
-      run: approveSettlement,
-    }),
-    commandRoute('reject', 'reject', {
-      operationId: 'opsRejectSettlement',
-      summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
-      body: Reason,
-      run: rejectSettlement,
-    }),
-  ];
-}
-
-function bankRoutes(): Route[] {
-  return [
-    commandRoute('sent', 'mark-sent', {
-      operationId: 'opsSettlementSent',
-      summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
-      description: 'In live the operator who approved it cannot send it.',
-      body: schema.SettlementSent,
-      run: bank.markSent,
-    }),
-    commandRoute('credited', 'mark-credited', {
-      operationId: 'opsSettlementCredited',
-      summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
-      description:
-        'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
-      body: schema.SettlementCredited,
-      responses: { 200: schema.OperatorSettlement, 202: schema.OperatorSettlement },
-      errors: ['DUPLICATE_REFERENCE'],
-      run: async (tx, id, { creditedOn, amount, ...credit }) => {
-        const amountSantim = amount === undefined ? undefined : toSantim(amount);
-        return bank.markCredited(tx, id, { ...credit, creditedAt: startOfAddisDay(creditedOn), amountSantim });
-      },
-      issue: (settlement, { bankReference }) => bank.lateCreditIssue(settlement, bankReference),
-    }),
-    commandRoute('failed', 'mark-failed', {
-      operationId: 'opsSettlementFailed',
-      summary: 'Record that the bank has not credited a settlement: its money is available again',
-      body: schema.SettlementFailed,
-      run: bank.markFailed,
-    }),
-    commandRoute('returned', 'mark-returned', {
-      operationId: 'opsSettlementReturned',
-      summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
-      description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
-      body: schema.SettlementReturned,
-      errors: ['DUPLICATE_REFERENCE'],
-      run: bank.markReturned,
-    }),
-    commandRoute('book-credit', 'accept-late-credit', {
-      operationId: 'opsBookLateCredit',
-      summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
-      body: Reason,
-      errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
-      run: bank.bookLateCredit,
-    }),
-    commandRoute('dismiss-credit', 'dismiss-late-credit', {
-      operationId: 'opsDismissLateCredit',
-      summary:
-        'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
-      body: Reason,
-      run: bank.dismissLateCredit,
-    }),
-  ];
-}
+const COMMANDS: readonly Route[] = [
+  commandRoute('approve', 'approve', {
+    operationId: 'opsApproveSettlement',
+    summary: 'Approve a settlement; in live the operator behind the request cannot',
+    body: OptionalReason,
+    run: approveSettlement,
+  }),
+  commandRoute('reject', 'reject', {
+    operationId: 'opsRejectSettlement',
+    summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
+    body: Reason,
+    run: rejectSettlement,
+  }),
+  commandRoute('sent', 'mark-sent', {
+    operationId: 'opsSettlementSent',
+    summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
+    description: 'In live the operator who approved it cannot send it.',
+    body: schema.SettlementSent,
+    run: bank.markSent,
+  }),
+  commandRoute('credited', 'mark-credited', {
+    operationId: 'opsSettlementCredited',
+    summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
+    description:
+      'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
+    body: schema.SettlementCredited,
+    responses: { 200: schema.OperatorSettlement, 202: schema.OperatorSettlement },
+    errors: ['DUPLICATE_REFERENCE'],
+    run: async (tx, id, { creditedOn, amount, ...credit }) => {
+      const amountSantim = amount === undefined ? undefined : toSantim(amount);
+      return bank.markCredited(tx, id, { ...credit, creditedAt: startOfAddisDay(creditedOn), amountSantim });
+    },
+    issue: (settlement, { bankReference }) => bank.lateCreditIssue(settlement, bankReference),
+  }),
+  commandRoute('failed', 'mark-failed', {
+    operationId: 'opsSettlementFailed',
+    summary: 'Record that the bank has not credited a settlement: its money is available again',
+    body: schema.SettlementFailed,
+    run: bank.markFailed,
+  }),
+  commandRoute('returned', 'mark-returned', {
+    operationId: 'opsSettlementReturned',
+    summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
+    description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
+    body: schema.SettlementReturned,
+    errors: ['DUPLICATE_REFERENCE'],
+    run: bank.markReturned,
+  }),
+  commandRoute('book-credit', 'accept-late-credit', {
+    operationId: 'opsBookLateCredit',
+    summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
+    body: Reason,
+    errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
+    run: bank.bookLateCredit,
+  }),
+  commandRoute('dismiss-credit', 'dismiss-late-credit', {
+    operationId: 'opsDismissLateCredit',
+    summary: 'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
+    body: Reason,
+    run: bank.dismissLateCredit,
+  }),
+];
 
 const FILE_BYTES_MAX = 1024 * 1024;
 
