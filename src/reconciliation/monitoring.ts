@@ -167,16 +167,13 @@ const COUNTS = {
   },
 } as const;
 
-const AGE = {
-  name: 'meskot_reconciliation_last_clean_age_seconds',
-  help: 'Time since a day of the channel was last compared and found clean; NaN when none ever was',
-};
 const AGES = Object.fromEntries(
   ['live', 'sandbox'].flatMap((environment) =>
-    ['TELEBIRR', 'CBE_BIRR', 'AWASH'].map((channel) => [
-      `${environment}-${channel}`,
-      { ...AGE, labels: { environment, channel } },
-    ]),
+    ['TELEBIRR', 'CBE_BIRR', 'AWASH'].map((channel) => {
+      const name = 'meskot_reconciliation_last_clean_age_seconds';
+      const help = 'Time since a day of the channel was last compared and found clean; NaN when none ever was';
+      return [`${environment}-${channel}`, { name, help, labels: { environment, channel } }];
+    }),
   ),
 );
 

@@ -121,9 +121,7 @@ function presentDay(row: ReconciledDay, workflowUrl: WorkflowUrl) {
 }
 
 function presentSums(sums: SideSums) {
-  const amounts = Object.entries(sums).map(([noun, { count, santim }]) => [
-    noun,
-    { count, amount: toBirr(BigInt(santim)) },
-  ]);
-  return Object.fromEntries(amounts);
+  const sum = ({ count, santim }: SideSums['payments']) => ({ count, amount: toBirr(BigInt(santim)) });
+  const { payments, payouts, reversals, refunds } = sums;
+  return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals), refunds: sum(refunds) };
 }
