@@ -41,8 +41,9 @@ const SWITCHABLE: ReadonlySet<Unusable> = new Set(['DISABLED', 'NOT_APPROVED', '
 export async function switchChannel(
   { tx: { trx }, findProvider }: Deps,
   { enabled, ...place }: Place & { enabled: boolean },
-): Promise<MerchantChannel> {
-  const { channel, approval, reason, openMaintenance } = await findChannel(trx, place, findProvider);
+): Promise<{ before: MerchantChannel; after: MerchantChannel }> {
+  const before = await findChannel(trx, place, findProvider);
+  const { channel, approval, reason, openMaintenance } = before;
   if (approval === 'SUSPENDED' && enabled) {
     const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
     const wrong = { issue, code: 'not_usable', params: { reason: 'NOT_APPROVED' } } as const;
@@ -63,7 +64,7 @@ export async function switchChannel(
      WHERE m.approval = :before AND (m.approval, m.enabled) <> (excluded.approval, excluded.enabled)`,
     { ...place, before: approval, ...(isUnapproved ? requested : { approval, enabled }) },
   );
-  return findChannel(trx, place, findProvider);
+  return { before, after: await findChannel(trx, place, findProvider) };
 }
 
 const WHY: Record<Unusable, string> = {

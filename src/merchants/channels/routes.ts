@@ -5,7 +5,7 @@ import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { FindConfigured } from './channel.ts';
-import { findChannel, switchChannel } from './operations.ts';
+import { switchChannel } from './operations.ts';
 import { listChannels, presentChannel, type MerchantChannel } from './queries.ts';
 import * as schema from './schema.ts';
 
@@ -37,8 +37,7 @@ export function channelRoutes(deps: { db: Database; findProvider: FindConfigured
       errors: ['CHANNEL_NOT_AVAILABLE'],
       handle: async ({ caller, tx, params, body }) => {
         const input = { ...scopeOf(caller), channel: params.channel, enabled: body.enabled };
-        const before = await findChannel(tx.trx, input, deps.findProvider);
-        const channel = await switchChannel({ tx, findProvider: deps.findProvider }, input);
+        const { before, after: channel } = await switchChannel({ tx, findProvider: deps.findProvider }, input);
         const data = presentChannel(channel);
         const audit = changedFields(auditedOf(before), auditedOf(channel));
         if (channel.approval === 'REQUESTED') {

@@ -4,24 +4,19 @@ import { addDays, addisDay, HOUR_MS, startOfAddisDay } from '../../lib/dates.ts'
 export const FIRST_DAY = '2020-01-01';
 export const LAST_DAY = '2100-12-31';
 
-/**
- * The holidays on which banks are closed, from `from` until `until` (YYYY-MM-DD, both included). Two on the same day are
- * joined: "Fasika and Patriots' Day".
- */
-export type Calendar = {
-  from: string;
-  until: string;
-  closed: ReadonlyMap<string, { name: string; provisional: boolean }>;
-};
+export type Calendar = ReturnType<typeof calendarOf>;
 
 /** A day that is no business day, with the reason: "Timkat, Tuesday 19 January 2027"; "Saturday 21 November 2026". */
 export type SkippedDay = { date: string; reason: string; provisional: boolean };
 
-/** A calendar of these closed holidays. */
+/**
+ * The calendar of these holidays, on which banks are closed, from `from` until `until` (YYYY-MM-DD, both included). Two on the
+ * same day are joined: "Fasika and Patriots' Day".
+ */
 export function calendarOf(
   range: { from: string; until: string },
   holidays: readonly { date: string; name: string; confirmed: boolean }[],
-): Calendar {
+) {
   const closed = new Map<string, { name: string; provisional: boolean }>();
   for (const { date, name, confirmed } of holidays) {
     const before = closed.get(date);
