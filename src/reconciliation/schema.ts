@@ -20,25 +20,22 @@ export const DayQuery = z.strictObject({
 const Sum = z.object({ count: z.int(), amount: z.number() });
 const Sums = z.object({ payments: Sum, payouts: Sum, reversals: Sum, refunds: Sum }).nullable();
 
-export const ReconciledDay = z
-  .object({
-    environment,
-    channel,
-    day: z.string(),
-    status: z.enum(RECONCILIATION_STATUSES),
-    isRunning: z.boolean().describe('It is being compared, or the provider has no statement yet'),
-    discrepancies: z.int(),
-    error: z
-      .string()
-      .nullable()
-      .describe('Why the comparison is delayed, was abandoned, or lacks accounts, which it names'),
-    theirs: Sums.describe('By the statement of the provider; null before the first comparison'),
-    ours: Sums.describe('Our bookings of these orders and of that day'),
-    owed: z.number().nullable().describe('What the provider owed at the end of the day, by the ledger'),
-    comparedAt: instant.nullable(),
-    temporalUrl,
-  })
-  .meta({ id: 'OpsReconciledDay' });
+export const ChannelDay = z.object({ environment, channel, day: z.string() });
+
+export const ReconciledDay = ChannelDay.extend({
+  status: z.enum(RECONCILIATION_STATUSES),
+  isRunning: z.boolean().describe('It is being compared, or the provider has no statement yet'),
+  discrepancies: z.int(),
+  error: z
+    .string()
+    .nullable()
+    .describe('Why the comparison is delayed, was abandoned, or lacks accounts, which it names'),
+  theirs: Sums.describe('By the statement of the provider; null before the first comparison'),
+  ours: Sums.describe('Our bookings of these orders and of that day'),
+  owed: z.number().nullable().describe('What the provider owed at the end of the day, by the ledger'),
+  comparedAt: instant.nullable(),
+  temporalUrl,
+}).meta({ id: 'OpsReconciledDay' });
 
 export const DiscrepancyQuery = z.strictObject({
   state: z.enum(['OPEN', 'CLOSED']).optional(),
@@ -53,9 +50,7 @@ export const DiscrepancyParams = z.strictObject({ discrepancyId: id });
 export const Discrepancy = z
   .object({
     discrepancyId: z.string(),
-    environment,
-    channel,
-    day: z.string(),
+    ...ChannelDay.shape,
     kind: z.enum(DISCREPANCY_KINDS),
     type: z.string().describe('payment, payout, payoutReversal or refund'),
     orderId: z.string().describe("pat_…, wd_… or rfd_…, or the provider's id of an order that is not ours"),
@@ -82,4 +77,3 @@ export const DayToCompare = z.strictObject({
   environment: environment.optional(),
   reason: reason.optional(),
 });
-export const ChannelDay = z.object({ environment, channel, day: z.string() });

@@ -234,15 +234,8 @@ export const Summary = z
   .meta({ id: 'ReportSummary' });
 
 /** `GET /api/checkout/txns/summary`. */
-export const TransactionSummary = z
-  .object({
-    startDate: day,
-    endDate: day,
-    currency: z.literal('ETB'),
-    environment: z.enum(['sandbox', 'live']),
-    asOf: instant,
-    ...grouped(PaymentSums).shape,
-  })
+export const TransactionSummary = Summary.pick({ startDate: true, endDate: true, currency: true, environment: true })
+  .extend({ asOf: instant, ...grouped(PaymentSums).shape })
   .meta({ id: 'TransactionSummary' });
 
 export const SeriesQuery = z.strictObject({

@@ -109,9 +109,7 @@ const LimitRule = z
     own: z.boolean().describe('false: the default of the platform'),
     direction: z.enum(LIMIT_DIRECTIONS),
     channel: channelId,
-    min: z.number(),
-    max: z.number(),
-    daily: z.number().nullable(),
+    ...Limits.shape,
     validFrom: instant,
     version: z.int(),
   })
