@@ -18,11 +18,7 @@ import { reconciliationWorkflowId } from './workflow.ts';
 type Deps = { db: Database; clock: Clock; findProvider: FindProvider; workflowUrl: WorkflowUrl };
 
 /** The comparison of providers' statements with our ledger, and the discrepancies. */
-export function reconciliationOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...commandRoutes(deps)];
-}
-
-function queryRoutes({ db, workflowUrl }: Deps): Route[] {
+export function reconciliationOperatorRoutes({ db, clock, findProvider, workflowUrl }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/reconciliation', {
       operationId: 'opsListReconciledDays',
@@ -52,11 +48,6 @@ function queryRoutes({ db, workflowUrl }: Deps): Route[] {
       list: (query, page) => listDiscrepancies(db, query, page),
       present: presentDiscrepancy,
     }),
-  ];
-}
-
-function commandRoutes({ clock, findProvider }: Deps): Route[] {
-  return [
     operatorRoute('POST /api/ops/reconciliation/run', {
       operationId: 'opsRunReconciliation',
       cli: { name: 'reconciliation run', columns: 'day environment channel' },

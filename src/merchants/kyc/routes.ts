@@ -13,18 +13,14 @@ export type KycRouteDeps = { db: Database; runInTransaction: RunInTransaction; s
 
 const KYC = { tag: 'KYC', auth: { by: 'key', scope: 'kyc:write' } } as const;
 
-/** The merchant's KYC. A live key may call these before all others. */
-export function kycRoutes(deps: KycRouteDeps): Route[] {
-  return [...applicationRoutes(deps), documentRoute(deps)];
-}
-
 const stepOf = ({ caller, at }: { caller: KeyCaller | UserCaller; at: Date }): Step => ({
   ...scopeOf(caller),
   actor: actorOf(caller),
   at,
 });
 
-function applicationRoutes(deps: KycRouteDeps): Route[] {
+/** The merchant's KYC. A live key may call these before all others. */
+export function kycRoutes(deps: KycRouteDeps): Route[] {
   return [
     readRoute('GET /api/checkout/kyc', {
       ...KYC,
@@ -70,27 +66,24 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
         return { message: 'Application submitted', data: presentKyc(await kycOf(tx.trx, row)), audit };
       },
     }),
+    writeRoute('POST /api/checkout/kyc/documents', {
+      ...KYC,
+      operationId: 'uploadKycDocument',
+      audit: 'kyc.add-document',
+      summary: 'Add a document: the body is the file itself',
+      description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
+      query: schema.UploadQuery,
+      body: UploadedFile,
+      upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
+      responses: { 200: schema.KycDocument, 201: schema.KycDocument },
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx, query, body, ...input }) => {
+        const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
+        const { row, isNew } = await addDocument({ tx, store: deps.store }, stepOf(input), wanted);
+        const message = isNew ? 'Document added' : 'This document was added before';
+        const audit = isNew ? { resourceId: row.id, after: { kind: row.kind } } : null;
+        return { status: isNew ? 201 : 200, message, data: presentDocument(row), audit };
+      },
+    }),
   ];
-}
-
-function documentRoute({ store }: KycRouteDeps): Route {
-  return writeRoute('POST /api/checkout/kyc/documents', {
-    ...KYC,
-    operationId: 'uploadKycDocument',
-    audit: 'kyc.add-document',
-    summary: 'Add a document: the body is the file itself',
-    description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
-    query: schema.UploadQuery,
-    body: UploadedFile,
-    upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
-    responses: { 200: schema.KycDocument, 201: schema.KycDocument },
-    errors: ['INVALID_STATE'],
-    handle: async ({ tx, query, body, ...input }) => {
-      const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
-      const { row, isNew } = await addDocument({ tx, store }, stepOf(input), wanted);
-      const message = isNew ? 'Document added' : 'This document was added before';
-      const audit = isNew ? { resourceId: row.id, after: { kind: row.kind } } : null;
-      return { status: isNew ? 201 : 200, message, data: presentDocument(row), audit };
-    },
-  });
 }
