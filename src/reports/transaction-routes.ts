@@ -26,6 +26,7 @@ const TRANSACTIONS = {
 
 /** The transaction list as sums and as a file: by the list's own filter, and the columns of reports of payments. */
 export function transactionReportRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
+  const { contentType, immediateRowsMax: rowsMax, pageRows } = FORMATS.CSV;
   return [
     readRoute('GET /api/checkout/txns/summary', {
       ...TRANSACTIONS,
@@ -41,37 +42,32 @@ export function transactionReportRoutes({ db, clock }: { db: Database; clock: Cl
         return { message: 'Sums retrieved', data: { ...about, ...presentGroups(groups) } };
       },
     }),
-    exportRoute({ db, clock }),
+    readRoute('GET /api/checkout/txns/export', {
+      ...TRANSACTIONS,
+      operationId: 'exportTransactions',
+      summary: 'The transactions that the list returns for the same filter and sort, as CSV',
+      description: `At most ${rowsMax} rows; request a report of more. Columns are those of reports of payments.`,
+      query: TransactionExportQuery,
+      responses: { 200: z.string() },
+      fileTypes: ['text/csv'],
+      handle: async ({ caller, query, at }) => {
+        const filter = readTransactionFilter(caller, query, clock());
+        if ((await countTransactions(db, filter, rowsMax + 1)) > rowsMax) {
+          const message = `The filter matches more than ${rowsMax} transactions. Narrow it, or request a report: POST /api/checkout/reports.`;
+          throw new AppError('VALIDATION_ERROR', message);
+        }
+        const columns = hasPermission(caller, 'phones:read') ? TRANSACTION_COLUMNS : COLUMNS_WITHOUT_PHONES;
+        const pages = readPages(
+          columns,
+          (part) => exportTransactions(db, filter, { ...part, sort: query.sort }),
+          pageRows,
+        );
+        const table = renderTable({ columns, pages }, { filters: filterText(query), asOf: at });
+        const name = `transactions-${caller.environment}-${query.startDate}-to-${query.endDate}.csv`;
+        return { file: { name, contentType, open: async () => Readable.from(table) } };
+      },
+    }),
   ];
-}
-
-function exportRoute({ db, clock }: { db: Database; clock: Clock }): Route {
-  const { contentType, immediateRowsMax: rowsMax, pageRows } = FORMATS.CSV;
-  return readRoute('GET /api/checkout/txns/export', {
-    ...TRANSACTIONS,
-    operationId: 'exportTransactions',
-    summary: 'The transactions that the list returns for the same filter and sort, as CSV',
-    description: `At most ${rowsMax} rows; request a report of more. Columns are those of reports of payments.`,
-    query: TransactionExportQuery,
-    responses: { 200: z.string() },
-    fileTypes: ['text/csv'],
-    handle: async ({ caller, query, at }) => {
-      const filter = readTransactionFilter(caller, query, clock());
-      if ((await countTransactions(db, filter, rowsMax + 1)) > rowsMax) {
-        const message = `The filter matches more than ${rowsMax} transactions. Narrow it, or request a report: POST /api/checkout/reports.`;
-        throw new AppError('VALIDATION_ERROR', message);
-      }
-      const columns = hasPermission(caller, 'phones:read') ? TRANSACTION_COLUMNS : COLUMNS_WITHOUT_PHONES;
-      const pages = readPages(
-        columns,
-        (part) => exportTransactions(db, filter, { ...part, sort: query.sort }),
-        pageRows,
-      );
-      const table = renderTable({ columns, pages }, { filters: filterText(query), asOf: at });
-      const name = `transactions-${caller.environment}-${query.startDate}-to-${query.endDate}.csv`;
-      return { file: { name, contentType, open: async () => Readable.from(table) } };
-    },
-  });
 }
 
 /** The filter as the file contains it: "2026-11-01 to 2026-11-30 Africa/Addis_Ababa; status SUCCESS; held true". */

@@ -19,14 +19,10 @@ import type { DocumentStore } from './store.ts';
 
 type Deps = { db: Database; runInTransaction: RunInTransaction; store: DocumentStore };
 
-/** The verification of merchants: applications with their documents, decisions, and tiers. */
-export function kycOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...decisionRoutes(), tierRoute()];
-}
-
 const FILE_EXTENSION = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
 
-function queryRoutes(deps: Deps): Route[] {
+/** The verification of merchants: applications with their documents, decisions, and tiers. */
+export function kycOperatorRoutes(deps: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
       operationId: 'opsGetKyc',
@@ -63,6 +59,29 @@ function queryRoutes(deps: Deps): Route[] {
         const stored = { bytes: bytes.length, sha256 };
         const isFramed = inline !== undefined && contentType === 'application/pdf';
         return { file: { name, contentType, stored, isFramed, open: async () => Readable.from([bytes]) } };
+      },
+    }),
+    ...decisionRoutes(),
+    operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
+      operationId: 'opsChangeTier',
+      cli: 'kyc change-tier',
+      summary: "Change a verified merchant's tier, which limits its live channels and amounts",
+      action: 'kyc.change-tier',
+      params: MerchantParams,
+      body: schema.TierChange,
+      responses: { 200: schema.OperatorApplication },
+      errors: ['INVALID_STATE'],
+      secondPerson: async (_, { body }) => body.environment === 'live',
+      run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
+        await readMerchant(tx.trx, merchantId);
+        const decision = { ...context, merchantId, environment: body.environment };
+        const before = await lockDecided(tx, decision, context.at);
+        const isSame = before.status === 'APPROVED' && before.tier === body.tier;
+        const after = isSame ? before : await decideKyc(tx, decision, { type: 'change-tier', ...body });
+        const message = `The merchant is in tier ${after.tier}`;
+        const change = { before: { tier: before.tier }, after: { tier: after.tier } };
+        const audit = isSame ? null : { ...auditOfKyc(after), ...change };
+        return { message, data: presentApplication(after), audit };
       },
     }),
   ];
@@ -115,31 +134,6 @@ function decisionRoutes(): Route[] {
         return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
       },
     });
-  });
-}
-
-function tierRoute(): Route {
-  return operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
-    operationId: 'opsChangeTier',
-    cli: 'kyc change-tier',
-    summary: "Change a verified merchant's tier, which limits its live channels and amounts",
-    action: 'kyc.change-tier',
-    params: MerchantParams,
-    body: schema.TierChange,
-    responses: { 200: schema.OperatorApplication },
-    errors: ['INVALID_STATE'],
-    secondPerson: async (_, { body }) => body.environment === 'live',
-    run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
-      await readMerchant(tx.trx, merchantId);
-      const decision = { ...context, merchantId, environment: body.environment };
-      const before = await lockDecided(tx, decision, context.at);
-      const isSame = before.status === 'APPROVED' && before.tier === body.tier;
-      const after = isSame ? before : await decideKyc(tx, decision, { type: 'change-tier', ...body });
-      const message = `The merchant is in tier ${after.tier}`;
-      const change = { before: { tier: before.tier }, after: { tier: after.tier } };
-      const audit = isSame ? null : { ...auditOfKyc(after), ...change };
-      return { message, data: presentApplication(after), audit };
-    },
   });
 }
 

@@ -15,10 +15,6 @@ import * as schema from './schema.ts';
 
 /** Receipts, which operators book by the bank's or the provider's reference. */
 export function receiptOperatorRoutes({ db }: { db: Database }): Route[] {
-  return [...queryRoutes(db), ...bookingRoutes(), decisionRoute()];
-}
-
-function queryRoutes(db: Database): Route[] {
   return [
     operatorListRoute('GET /api/ops/receipts', {
       operationId: 'opsListReceipts',
@@ -41,6 +37,30 @@ function queryRoutes(db: Database): Route[] {
       handle: async ({ params: { receiptId } }) => {
         const receipt = found(await receipts.findReceipt(db, receiptId), 'receipt');
         return { message: 'Receipt retrieved', data: present(receipt) };
+      },
+    }),
+    ...bookingRoutes(),
+    operatorRoute('POST /api/ops/receipts/:receiptId/decide', {
+      operationId: 'opsDecideReceipt',
+      cli: { name: 'receipts decide', confirm: '/api/ops/receipts/{receiptId}' },
+      summary: 'Allocate or return a receipt in suspense, or reverse a wrong booking',
+      description:
+        'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',
+      action: 'receipt.decide',
+      secondPerson: async ({ tx: { trx } }, { params }) =>
+        isLarge(trx, await receipts.findReceipt(trx, params.receiptId)),
+      params: schema.ReceiptParams,
+      body: schema.ReceiptDecision,
+      responses: { 200: schema.Receipt },
+      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      run: async ({ tx, at }, { params, body }) => {
+        const { reason: _, ...fields } = body;
+        // The schema has checked that the fields are those of the decision.
+        const decision = fields as receipts.ReceiptDecision;
+        const { money, before, changed } = await receipts.decideReceipt(tx, params.receiptId, { decision, at });
+        const after = { ...audited(money), as: decision.as };
+        const audit = changed ? { ...auditOfReceipt(money), before: audited(before), after } : null;
+        return { message: 'Booked', data: present(money), audit };
       },
     }),
   ];
@@ -124,32 +144,6 @@ function recorded({ money, isNew }: receipts.RecordedReceipt) {
     data: present(money),
     audit: isNew ? { ...auditOfReceipt(money), after: audited(money) } : null,
   };
-}
-
-function decisionRoute(): Route {
-  return operatorRoute('POST /api/ops/receipts/:receiptId/decide', {
-    operationId: 'opsDecideReceipt',
-    cli: { name: 'receipts decide', confirm: '/api/ops/receipts/{receiptId}' },
-    summary: 'Allocate or return a receipt in suspense, or reverse a wrong booking',
-    description:
-      'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',
-    action: 'receipt.decide',
-    secondPerson: async ({ tx: { trx } }, { params }) =>
-      isLarge(trx, await receipts.findReceipt(trx, params.receiptId)),
-    params: schema.ReceiptParams,
-    body: schema.ReceiptDecision,
-    responses: { 200: schema.Receipt },
-    errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
-    run: async ({ tx, at }, { params, body }) => {
-      const { reason: _, ...fields } = body;
-      // The schema has checked that the fields are those of the decision.
-      const decision = fields as receipts.ReceiptDecision;
-      const { money, before, changed } = await receipts.decideReceipt(tx, params.receiptId, { decision, at });
-      const after = { ...audited(money), as: decision.as };
-      const audit = changed ? { ...auditOfReceipt(money), before: audited(before), after } : null;
-      return { message: 'Booked', data: present(money), audit };
-    },
-  });
 }
 
 function auditOfReceipt({ environment, id }: BankReceiptRow): AuditedChange {
