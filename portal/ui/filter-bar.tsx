@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ComponentProps, type FormEvent, type ReactNode } from 'react';
 
 import { DAYS, isDay } from '../../src/lib/dates.ts';
 import { Button } from './button.tsx';
@@ -16,9 +16,23 @@ import { wrongDaysOf } from './wrong-days.tsx';
 /** The values to choose from; one without a caption is its own. */
 export type Values = readonly (string | readonly [value: string, caption: string])[];
 
+/** What is typed into the field of a filter, where it is not any text. */
+type Typed = {
+  isKnown: (value: string) => boolean;
+  /** The value as it is shown. */
+  caption: (value: string) => string;
+  field: ComponentProps<'input'>;
+};
+
+export const DAY: Typed = {
+  isKnown: isDay,
+  caption: formatDay,
+  field: { type: 'date', min: DAYS.first, max: DAYS.last },
+};
+
 /**
- * A filter of a list, by the API's name of its parameter. `search` is a field in sight, `text` and `day` are fields behind a
- * button. Values that are not known beforehand are given to the bar.
+ * A filter of a list, by the API's name of its parameter. `search` is a field in sight, `text` one behind a button. Values
+ * that are not known beforehand are given to the bar.
  */
 export type Filter =
   | {
@@ -28,8 +42,7 @@ export type Filter =
       /** Another parameter, for what this matches. */
       other?: { name: string; pattern: RegExp };
     }
-  | { kind: 'text'; name: string; label: string }
-  | { kind: 'day'; name: string; label: string }
+  | { kind: 'text'; name: string; label: string; typed?: Typed }
   | { kind: 'one' | 'several'; name: string; label: string; values?: Values }
   | {
       /** startDate and endDate. */
@@ -77,7 +90,7 @@ const keyOf = (filter: Filter): string => filter.kind + namesOf(filter)[0];
 
 /** What of a value in the address a filter has; a number may be one that it does not offer. */
 function knownOf(filter: Filter, value: string | undefined): string | undefined {
-  if (filter.kind === 'day') return value !== undefined && isDay(value) ? value : undefined;
+  if (filter.kind === 'text' && filter.typed?.isKnown(value ?? '') === false) return undefined;
   if ((filter.kind !== 'one' && filter.kind !== 'several') || filter.values === undefined) return value;
   const known = filter.values.map((one) => (typeof one === 'string' ? one : one[0]));
   return listOf(value)
@@ -186,10 +199,12 @@ function OneFilter({ filter, state, values }: Omit<BarProps, 'children'> & { fil
   const { name, label } = filter;
   const value = state.chosen[name];
   const field = { name: label, value, onChange: (wanted: string | undefined) => state.change({ [name]: wanted }) };
-  if (filter.kind === 'text' || filter.kind === 'day') {
-    const { kind } = filter;
+  if (filter.kind === 'text') {
+    const { typed: kind } = filter;
     return (
-      <TypedFilter key={value} {...field} type={kind} caption={kind === 'day' ? value && formatDay(value) : value} />
+      <FilterChip name={label} value={value && (kind?.caption(value) ?? value)}>
+        {(close) => <TypedForm {...field} kind={kind} close={close} />}
+      </FilterChip>
     );
   }
   const given = filter.values ?? values?.[name] ?? [];
@@ -227,47 +242,40 @@ function SearchFilter({ filter, state: { chosen, change } }: SearchProps) {
     const chosenName = wanted !== undefined && other?.pattern.test(wanted) ? other.name : name;
     change({ ...without(namesOf(filter)), [chosenName]: wanted });
   };
-  return <SearchField key={value} {...{ label, name, value }} className="w-full sm:w-72" onSearch={search} />;
+  return <SearchField {...{ label, name, value }} className="w-full sm:w-72" onSearch={search} />;
 }
-
-type FieldProps = {
-  name: string;
-  value: string | undefined;
-  /** The value as it is shown. */
-  caption: string | undefined;
-  type: 'text' | 'day';
-  onChange: (value: string | undefined) => void;
-};
 
 const TEXT_CHARACTERS_MAX = 253;
 
-/** A field behind a button. Its value holds once it is complete, not with each key. */
-function TypedFilter({ name, value, caption, type, onChange }: FieldProps) {
+type FormProps = {
+  name: string;
+  value: string | undefined;
+  kind: Typed | undefined;
+  onChange: (value: string | undefined) => void;
+  close: () => void;
+};
+
+/** The field of a filter. Its value holds once it is complete, not with each key. */
+function TypedForm({ name, value, kind, onChange, close }: FormProps) {
   const [typed, setTyped] = useState(value ?? '');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onChange(typed.trim() || undefined);
+    close();
+  };
   return (
-    <FilterChip name={name} value={caption}>
-      {(close) => (
-        <form
-          className="flex w-64 flex-col gap-2"
-          onSubmit={(event: FormEvent) => {
-            event.preventDefault();
-            onChange(typed.trim() || undefined);
-            close();
-          }}
-        >
-          <TextField
-            label={name}
-            type={type === 'day' ? 'date' : 'text'}
-            maxLength={TEXT_CHARACTERS_MAX}
-            {...(type === 'day' && { min: DAYS.first, max: DAYS.last, hint: isDay(typed) && formatDay(typed) })}
-            value={typed}
-            onChange={({ target }) => setTyped(target.value)}
-          />
-          <Button type="submit" kind="primary">
-            {text.apply}
-          </Button>
-        </form>
-      )}
-    </FilterChip>
+    <form className="flex w-64 flex-col gap-2" onSubmit={submit}>
+      <TextField
+        label={name}
+        maxLength={TEXT_CHARACTERS_MAX}
+        {...kind?.field}
+        hint={kind?.isKnown(typed) && kind.caption(typed)}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <Button type="submit" kind="primary">
+        {text.apply}
+      </Button>
+    </form>
   );
 }

@@ -1,4 +1,4 @@
-import { useRef, type FormEvent, type Ref } from 'react';
+import { useEffect, useRef, type FormEvent, type RefObject } from 'react';
 
 import { Icon } from './icon.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -11,13 +11,18 @@ type Props = {
   /** What is searched for now. */
   value?: string | undefined;
   className: string;
-  ref?: Ref<HTMLInputElement>;
+  ref?: RefObject<HTMLInputElement | null>;
   /** undefined: the field was emptied. */
   onSearch: (wanted: string | undefined) => void;
 };
 
 /** A field to search by, which is cleared by emptying it. */
 export function SearchField({ label, name, value, className, ref, onSearch }: Props) {
+  const own = useRef<HTMLInputElement>(null);
+  const input = ref ?? own;
+  useEffect(() => {
+    if (input.current) input.current.value = value ?? '';
+  }, [input, value]);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const wanted = new FormData(event.currentTarget).get(name);
@@ -28,11 +33,10 @@ export function SearchField({ label, name, value, className, ref, onSearch }: Pr
       <form onSubmit={submit} className="relative">
         <Icon name="search" className="pointer-events-none absolute top-2.5 left-2.5 text-quiet" />
         <input
-          ref={ref}
+          ref={input}
           type="search"
           name={name}
           maxLength={CHARACTERS_MAX}
-          defaultValue={value}
           aria-label={label}
           placeholder={label}
           className="control w-full ps-8"

@@ -124,7 +124,7 @@ describe('every screen of the console', () => {
     expect(new URL(page.url()).searchParams.get('day')).toBe('x');
     await page.keyboard.press('Enter');
     await page.waitForURL('**day=2024-01-02**');
-    await page.waitForSelector('main button:has-text("Day"):has-text("2024")');
+    await page.waitForSelector('main button:focus:has-text("Day"):has-text("2024")');
     expect(problems).toEqual([]);
     await close();
   });

@@ -56,7 +56,8 @@ describe('finding and ordering', () => {
     await page.waitForURL(`**/test/events?resourceId=${event?.resourceId}`);
     await page.waitForSelector(`tbody >> text=${event?.resourceId}`);
 
-    await page.keyboard.press('/');
+    // The field keeps the focus, and "/" is a letter in it.
+    await page.keyboard.press('Control+k');
     await page.keyboard.type('nothing of this name');
     await page.waitForSelector('dialog >> text=Nothing was found');
     await page.keyboard.press('Escape');
@@ -93,6 +94,20 @@ describe('finding and ordering', () => {
     await tab.page.waitForSelector('dialog input:focus');
     expect(await inspectScreen(tab, 'portal-find-am')).toEqual([]);
     await tab.close();
+  });
+
+  test('a search of a list keeps the focus, and its field shows what the address says', async () => {
+    const { page, problems, close } = await portal.open('/test/transactions', { viewport: WIDTHS[1] });
+    const field = page.getByRole('searchbox');
+    await field.fill('ORDER-1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**search=ORDER-1');
+    await page.waitForSelector('tbody tr:has-text("ORDER-10")');
+    await page.waitForSelector('input[type=search]:focus');
+    await page.goBack();
+    await page.waitForFunction(`document.querySelector('input[type=search]').value === ''`);
+    expect(problems).toEqual([]);
+    await close();
   });
 
   test('the list is ordered by the column that is pressed, from the largest, and then from the smallest', async () => {

@@ -4,7 +4,7 @@ import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import { DAY, useFilters, type Filter } from '../../ui/filter-bar.tsx';
 import { birr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
@@ -31,7 +31,7 @@ const FILTERS: readonly Filter[] = [
   },
   { kind: 'one', name: 'kind', label: text.kind, values: Object.entries(KINDS) },
   { kind: 'one', name: 'channel', label: shared.channel, values: CHANNEL_VALUES },
-  { kind: 'day', name: 'day', label: text.day },
+  { kind: 'text', name: 'day', label: text.day, typed: DAY },
 ];
 
 const COLUMNS: readonly Column<Discrepancy>[] = [
