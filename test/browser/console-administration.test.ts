@@ -55,8 +55,10 @@ describe('the console of operators', () => {
     expect(planned).toEqual({ startsAt: new Date(`${day}T02:00+03:00`), endsAt: new Date(`${day}T04:30+03:00`) });
     await page.click('tbody a');
     await page.waitForSelector('dialog >> text=The admin');
+    // Another window of the channel has another title.
+    await page.waitForSelector('dialog h2:has-text("telebirr from"):has-text(", 02:00")');
     await page.click('dialog button:text-is("End or cancel")');
-    await page.waitForSelector('dialog dialog h2:text-is("End or cancel: telebirr")');
+    await page.waitForSelector('dialog dialog h2:has-text("End or cancel: telebirr from"):has-text(", 02:00")');
     await page.click('dialog dialog button:text-is("End or cancel")');
     await page.waitForSelector('tbody tr:has-text("telebirr") >> text=Cancelled');
     expect(problems).toEqual([]);

@@ -6,6 +6,7 @@ import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
+import { formatInstant } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
@@ -22,6 +23,7 @@ const text = catalogue({
   title: ['Maintenance windows of channels', 'የክፍያ መንገዶች የጥገና ጊዜያት'],
   none: ['No window is announced for this environment.', 'ለዚህ አካባቢ የተነገረ የጥገና ጊዜ የለም።'],
   announce: ['Announce', 'ያሳውቁ'],
+  window: (channel: string, start: string) => [`${channel} from ${start}`, `${channel} ከ${start} ጀምሮ`],
   startsAt: ['Begins', 'የሚጀምርበት'],
   endsAt: ['Ends', 'የሚያበቃበት'],
   reasonAm: ['Reason in Amharic', 'ምክንያት በአማርኛ'],
@@ -95,10 +97,11 @@ export function MaintenanceWindows() {
 
 function WindowDrawer({ of, onClose }: { of: Maintenance; onClose: () => void }) {
   const { maintenanceId, channel, state, cancelledAt, cancelledBy } = of;
+  const title = text.window(CHANNEL_NAMES[channel], formatInstant(of.startsAt));
   const canEnd = state === 'PLANNED' || state === 'OPEN';
   return (
-    <Drawer key={maintenanceId} title={CHANNEL_NAMES[channel]} onClose={onClose}>
-      <Subject value={CHANNEL_NAMES[channel]}>
+    <Drawer key={maintenanceId} title={title} onClose={onClose}>
+      <Subject value={title}>
         <Actions>
           {canEnd && (
             <CommandButton
