@@ -243,6 +243,20 @@ test('a PDF of payments lists each with its amounts below the sums, with heading
   }
 });
 
+test('a PDF of refunds has what each paid beside what was requested', async () => {
+  const { columns } = SOURCES.refunds;
+  const { body } = await reports.request(scope, { ...DAYS, kind: 'refunds', format: 'PDF' });
+  const report = { ...(await readReport(database.db, body.data.reportId)), snapshotAt: new Date() };
+  const amounts: Record<string, bigint> = { amount: 40_00n, paidAmount: 36_67n, feeReturned: 91n, totalDebit: 35_63n };
+  const cells = columns.map(({ key }) => amounts[key] ?? null);
+  const { page, pages } = createRecorder(500);
+  const rendering = { report, merchantName: 'Abyssinia Coffee', columns, sums: { count: 1, totals: amounts } };
+  const statementOf = async () => Promise.reject(new Error('none'));
+  for await (const _ of writeTable(page, { ...rendering, pages: pagesOf([[cells]]), statementOf }));
+  const texts = pages.flat().map(({ text }) => text);
+  expect(texts.slice(-4)).toEqual(['40.00', '36.67', '0.91', '35.63']);
+});
+
 test.each(['payments', 'refunds', 'withdrawals', 'balance'])(
   'a report of %s is a PDF file with a page or more',
   async (kind) => {
