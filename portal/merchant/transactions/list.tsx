@@ -19,7 +19,7 @@ import { COLUMNS, MORE_COLUMNS } from './columns.tsx';
 import { TransactionDrawer } from './detail.tsx';
 import { ExportButton } from './export.tsx';
 import { FILTERS } from './filters.tsx';
-import { filterOf, SORT_DEFAULT } from './query.ts';
+import { filterOf, sortOf } from './query.ts';
 import { text } from './text.ts';
 import { ViewMenu } from './views.tsx';
 
@@ -30,7 +30,7 @@ export function TransactionList() {
   const state = useFilters(FILTERS);
   const [more, setMore] = useState(readColumns);
   const filter = filterOf(state.chosen);
-  const { sort = SORT_DEFAULT } = state.search;
+  const sort = sortOf(state.search);
   const { page, limit } = state.query;
   const query = { ...filter, sort, page, limit };
   const listed = useRead('GET /api/checkout/txns/get_all_txns', { query }, { enabled: !state.wrongDays });

@@ -10,5 +10,8 @@ export function filterOf(chosen: Search) {
 /** The order of the list, unless the address has another one. */
 export const SORT_DEFAULT = '-createdAt';
 
+/** The order in the address, if the list has it. */
+export const sortOf = ({ sort = '' }: Search): string => (/^-?(?:createdAt|amount)$/.test(sort) ? sort : SORT_DEFAULT);
+
 /** What the list shows at its bare address, as the API takes it. */
 export const firstRows = () => ({ ...filterOf({}), sort: SORT_DEFAULT, page: 1, limit: LIMIT_DEFAULT });
