@@ -43,7 +43,10 @@ const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.no
 export function failureText(error: unknown, { isRepeated = false } = {}): string {
   if (!(error instanceof CallFailure)) return text.failed;
   if (error.code === 'NETWORK') return text.noConnection;
-  if (language === 'en') return error.message === '' ? text.failed : error.message;
+  if (language === 'en') {
+    // "Repeat the request in 2 s." gives way to the countdown.
+    return (isRepeated ? error.message.replace(/ Repeat .*/s, '') : error.message) || text.failed;
+  }
   const issues = new Set(error.details.map((one) => meaningOf(one).text));
   const wait =
     error.retryAt === undefined || isRepeated ? [] : [text.waitFor(formatDuration(secondsUntil(error.retryAt)))];

@@ -68,9 +68,9 @@ export function useSteadySums<Data, Sums extends { count: number }>(
   const present = data && !isPlaceholderData ? sumsOf(data) : undefined;
   const [shown, setShown] = useState({ key, sums: present });
   const isOther = shown.key !== key;
-  if (total === undefined) return isOther ? undefined : shown.sums;
-  if (isOther || (present?.count === total && present !== shown.sums)) setShown({ key, sums: present });
-  return !isOther && shown.sums?.count === total ? shown.sums : present;
+  const isBetter = present && (present.count === total || shown.sums?.count !== total);
+  if (total !== undefined && (isOther || (isBetter && present !== shown.sums))) setShown({ key, sums: present });
+  return isOther ? undefined : shown.sums;
 }
 
 /** A button above the rows that shows what came since; it takes no room, so that no row moves. */

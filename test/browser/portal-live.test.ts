@@ -37,21 +37,51 @@ describe('changes while a page is open', () => {
     await close();
   });
 
-  test('a list beyond the limit of requests says when it is loaded again, and is', async () => {
-    const tab = await portal.open('/test/channels', { language: 'am', expected: /status of 429/ });
-    const { page, problems, close } = tab;
-    const rejected = { success: false, message: 'Too many.', error: { code: 'RATE_LIMITED', details: [] } };
-    const [status, headers, body] = [429, { 'retry-after': '3' }, JSON.stringify(rejected)];
-    const path = '**/api/checkout/txns/get_all_txns*';
-    await page.route(path, (route) => route.fulfill({ status, headers, body, contentType: 'application/json' }));
-    await page.goto(`${portal.url}/test/transactions`);
-    const alert = page.getByRole('alert').first();
-    await alert.waitFor();
-    // Read aloud, and in sight: one wait, not also that of the error.
-    expect(await alert.innerText()).toMatch(/ጥያቄዎች በዝተዋል።\s+(?:ከ[123] ሰ\S* በኋላ በራሱ እንደገና ይጫናል።\s*){2}/);
-    await screenshot(page, 'portal-rate-limited');
-    await page.unroute(path);
-    await page.locator('tbody tr').first().waitFor();
+  test.each([
+    ['en', /At most 20 lists.\s+(?:It is loaded again by itself in [123] secs?.\s*){2}/],
+    ['am', /ጥያቄዎች በዝተዋል።\s+(?:ከ[123] ሰ\S* በኋላ በራሱ እንደገና ይጫናል።\s*){2}/],
+  ] as const)(
+    'a list beyond the limit of requests says when it is loaded again, and is (%s)',
+    async (language, said) => {
+      const tab = await portal.open('/test/channels', { language, expected: /status of 429/ });
+      const { page, problems, close } = tab;
+      const message = 'At most 20 lists. Repeat the request in 3 s.';
+      const rejected = { success: false, message, error: { code: 'RATE_LIMITED', details: [] } };
+      const [status, headers, body] = [429, { 'retry-after': '3' }, JSON.stringify(rejected)];
+      const path = '**/api/checkout/txns/get_all_txns*';
+      await page.route(path, (route) => route.fulfill({ status, headers, body, contentType: 'application/json' }));
+      await page.goto(`${portal.url}/test/transactions`);
+      const alert = page.getByRole('alert').first();
+      await alert.waitFor();
+      // Read aloud, and in sight: one wait, not also that of the error.
+      expect(await alert.innerText()).toMatch(said);
+      expect(await alert.innerText()).not.toContain('Repeat');
+      await screenshot(page, 'portal-rate-limited');
+      await page.unroute(path);
+      await page.locator('tbody tr').first().waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+
+  test('the sums of a list that has more rows than they count stay in sight while another page is loaded', async () => {
+    const { page, problems, close } = await portal.open('/test/channels');
+    await page.route('**/api/checkout/txns/summary*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      answer.data.total.count -= 1;
+      await route.fulfill({ json: answer });
+    });
+    await page.route(/get_all_txns.*page=2/, async (route) => {
+      await new Promise((resume) => setTimeout(resume, 2_000));
+      await route.continue();
+    });
+    await page.goto(`${portal.url}/test/transactions?limit=2`);
+    await page.locator('tfoot dd').first().waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.waitForTimeout(500);
+    expect(await page.locator('tfoot dd').count()).toBeGreaterThan(0);
+    await page.waitForSelector('text=Page 2 of');
+    expect(await page.locator('tfoot dd').count()).toBeGreaterThan(0);
     expect(problems).toEqual([]);
     await close();
   });
