@@ -217,7 +217,8 @@ test('on a narrow screen the numbers of a row have the headers of their columns'
   await page.waitForSelector('td[data-label="Left today"]');
   const label = `getComputedStyle(document.querySelector('td[data-label="Left today"]'), '::before').content`;
   expect(await page.evaluate(label)).toBe('"Left today"');
-  expect(await page.locator('td[data-label="Amount"]').count()).toBe(0);
+  expect(await page.locator('th:text-is("Amount (ETB)")').count()).toBe(1);
+  expect(await page.locator('td[data-label="Amount (ETB)"]').count()).toBe(0);
   await close();
 });
 

@@ -10,6 +10,7 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RefundState, STATE_FILTERS, type RefundRow } from '../../ui/refund-state.tsx';
+import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
@@ -27,14 +28,14 @@ const text = catalogue({
 const COLUMNS: readonly Column<RefundRow>[] = [
   { header: shared.requestId, cell: ({ reference }) => reference },
   {
-    header: shared.amount,
+    header: kit.inBirr(shared.amount),
     align: 'end',
     narrow: 'second',
     cell: ({ amount, paidAmount }) => formatBirr(paidAmount ?? amount),
   },
   { header: ofTransactions.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   {
-    header: shared.totalDebit,
+    header: kit.inBirr(shared.totalDebit),
     align: 'end',
     narrow: 'none',
     cell: ({ status, totalDebit }) => status !== 'FAILED' && formatBirr(totalDebit),

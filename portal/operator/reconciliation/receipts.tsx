@@ -12,6 +12,7 @@ import { birr, formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
+import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { RECEIPT_KINDS, RECEIPT_OUTCOMES } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
@@ -36,7 +37,7 @@ function outcomeText(receipt: Receipt): string {
 
 const COLUMNS: readonly Column<Receipt>[] = [
   { header: text.bankReference, cell: (row) => row.bankReference ?? row.providerReference },
-  { header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: text.kind, cell: ({ kind }) => RECEIPT_KINDS[kind] },
   {
     header: text.outcome,

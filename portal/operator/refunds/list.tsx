@@ -5,6 +5,7 @@ import { formatBirr } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import type { Column } from '../../ui/list.tsx';
 import { RefundState, STATE_FILTERS } from '../../ui/refund-state.tsx';
+import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { listPage } from '../list-page.tsx';
 import { MERCHANT_FILTER } from '../merchant-filter.tsx';
@@ -27,7 +28,7 @@ const FILTERS: readonly Filter[] = [
 const COLUMNS: readonly Column<Refund>[] = [
   { header: text.reference, cell: ({ reference }) => reference },
   {
-    header: shared.amount,
+    header: kit.inBirr(shared.amount),
     align: 'end',
     narrow: 'second',
     cell: ({ amount, paidAmount = amount }) => formatBirr(paidAmount),
