@@ -169,6 +169,8 @@ describe('a customer on the checkout page', () => {
     const customer = await tab({ viewport: { width: 320, height: 568 } });
     const session = await open(customer, { checkoutOrderNo: 'X'.repeat(64), amountSantim: 1_234_567n, type: 'QRCODE' });
     expect(await scrollsSideways(customer.page)).toBe(false);
+    // The name of the other language is not broken into two lines.
+    expect((await customer.page.locator('header a').boundingBox())?.height).toBeLessThan(48);
     await pay(customer, '12');
     expect(await scrollsSideways(customer.page)).toBe(false);
     await pay(customer);

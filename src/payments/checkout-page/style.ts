@@ -8,7 +8,7 @@ export const STYLE = `${FONT_FACE}
 body{margin:0;background:var(--ground);color:var(--ink);overflow-wrap:anywhere}
 header,footer,main{max-width:26rem;margin:0 auto;padding:0 1rem}
 header{display:flex;align-items:center;gap:.75rem;min-height:3rem;padding-block:.375rem}
-header a{margin-left:auto;padding:.375rem .25rem}
+header a{margin-left:auto;padding:.375rem .25rem;white-space:nowrap}
 footer{padding-block:1rem;font-size:.875rem;color:var(--quiet)}
 footer p{margin:.25rem 0}
 .ribbon{margin:0;padding:.25rem .625rem;border-radius:.375rem;border:1px solid transparent;background:#92400e;color:#fff;font-size:.875rem;font-weight:600}
