@@ -52,7 +52,12 @@ export type Filter =
       /** What there is in place of two days: its name and its parameters. */
       presets?: readonly (readonly [name: string, parameters: Search])[];
     }
-  | { kind: 'own'; names: readonly string[]; show: (state: FilterState) => ReactNode };
+  | {
+      kind: 'own';
+      names: readonly string[];
+      isKnown?: (value: string) => boolean;
+      show: (state: FilterState) => ReactNode;
+    };
 
 export type FilterState = {
   filters: readonly Filter[];
@@ -91,6 +96,7 @@ const keyOf = (filter: Filter): string => filter.kind + namesOf(filter)[0];
 /** What of a value in the address a filter has; a number may be one that it does not offer. */
 function knownOf(filter: Filter, value: string | undefined): string | undefined {
   if (filter.kind === 'text' && filter.typed?.isKnown(value ?? '') === false) return undefined;
+  if (filter.kind === 'own' && filter.isKnown?.(value ?? '') === false) return undefined;
   if ((filter.kind !== 'one' && filter.kind !== 'several') || filter.values === undefined) return value;
   const known = filter.values.map((one) => (typeof one === 'string' ? one : one[0]));
   return listOf(value)

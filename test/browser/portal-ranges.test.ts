@@ -51,10 +51,12 @@ test('a value of the address that a filter does not have is left out, and the ot
   const { page, problems, close } = await portal.open('/test/transactions?status=NOPE,PENDING&type=NOPE');
   await page.locator('tbody tr').first().waitFor();
   expect(await page.locator('tbody tr').count()).toBe(1);
-  for (const query of ['status=NOPE', 'sort=NOPE']) {
+  for (const query of ['status=NOPE', 'sort=NOPE', 'minAmount=NOPE&maxAmount=0']) {
     await page.goto(`${portal.url}/test/transactions?${query}`);
     await page.locator('tbody tr').nth(3).waitFor();
   }
+  await page.goto(`${portal.url}/test/reports?status=NOPE&channel=NOPE`);
+  await page.locator('tbody tr:has-text("Success")').first().waitFor();
   expect(problems).toEqual([]);
   await close();
 });

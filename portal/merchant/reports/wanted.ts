@@ -1,4 +1,5 @@
 import { addisDay, isDay } from '../../../src/lib/dates.ts';
+import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
@@ -6,7 +7,7 @@ import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { addressOf } from '../../ui/call.ts';
 import { pickerCalendar } from '../../ui/format.ts';
 import { STATES as REFUND_STATES } from '../../ui/refund-state.tsx';
-import type { Search } from '../../ui/search-params.ts';
+import { listOf, type Search } from '../../ui/search-params.ts';
 import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
 import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
@@ -31,8 +32,10 @@ export const STATUSES = {
 
 /** What the address asks for, with its defaults, the calendar's of the person, and its days. */
 export function reportOf(search: Search) {
-  const { status, channel } = search;
   const kind = KINDS.find((one) => one === search['kind']) ?? 'payments';
+  const isKnown = (status: string): boolean => STATUSES[kind].some(([known]) => known === status);
+  const status = listOf(search['status']).filter(isKnown).join(',') || undefined;
+  const channel = CHANNELS.find((one) => one === search['channel']);
   const period = PERIODS.find((one) => one === search['period']) ?? 'month';
   const own = pickerCalendar() === 'ethiopic' ? 'ethiopian' : 'gregorian';
   const calendar = CALENDARS.find((one) => one === search['calendar']) ?? own;

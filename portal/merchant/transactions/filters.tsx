@@ -41,7 +41,12 @@ export const FILTERS: readonly Filter[] = [
   },
   { kind: 'several', name: 'transactionThrough', label: text.channel, values: Object.values(TRANSACTION_THROUGH) },
   { kind: 'one', name: 'type', label: text.type, values: ['API', 'QRCODE'] },
-  { kind: 'own', names: ['minAmount', 'maxAmount'], show: (state) => <AmountFilter {...state} /> },
+  {
+    kind: 'own',
+    names: ['minAmount', 'maxAmount'],
+    isKnown: (value) => isAmount(value),
+    show: (state) => <AmountFilter {...state} />,
+  },
   { kind: 'one', name: 'held', label: text.heldMoney, values: HELD },
   { kind: 'one', name: 'minAgeMinutes', label: text.age, values: AGES },
   { kind: 'own', names: [], show: (state) => <Order {...state} /> },
@@ -56,7 +61,7 @@ function Order({ search: { sort }, change }: FilterState) {
   );
 }
 
-const AMOUNT = /^\d{1,12}(\.\d{1,2})?$/;
+const isAmount = (value: string): boolean => /^\d{1,12}(\.\d{1,2})?$/.test(value) && Number(value) > 0;
 type Amounts = { minAmount: string | undefined; maxAmount: string | undefined };
 
 function AmountFilter({ chosen: { minAmount, maxAmount }, change }: FilterState) {
@@ -80,7 +85,7 @@ function AmountForm({ initial, onChange }: { initial: Amounts; onChange: (amount
   const [amounts, setAmounts] = useState(initial);
   const { minAmount, maxAmount } = amounts;
   const problemOf = (amount: string | undefined) =>
-    amount === undefined || AMOUNT.test(amount) ? undefined : kit.wrongAmount;
+    amount === undefined || isAmount(amount) ? undefined : kit.wrongAmount;
   const isReversed = Number(minAmount ?? 0) > Number(maxAmount ?? Infinity);
   const isWrong = problemOf(minAmount) !== undefined || problemOf(maxAmount) !== undefined || isReversed;
   const submit = (event: FormEvent): void => {
