@@ -60,3 +60,12 @@ test('a value of the address that a filter does not have is left out, and the ot
   expect(problems).toEqual([]);
   await close();
 });
+
+test('a row in the address that does not exist is named, and said not to be here', async () => {
+  const id = 'txn_01M8H161SAE06V9P9CRTSPGM9X';
+  const { page, problems, close } = await portal.open(`/test/transactions?open=${id}`, { expected: /status of 404/ });
+  await page.waitForSelector(`dialog h2:text-is("${id}")`);
+  await page.getByText('This was not found here.').waitFor();
+  expect(problems).toEqual([]);
+  await close();
+});

@@ -27,7 +27,7 @@ export function EventDrawer({ eventId, onClose }: { eventId: string; onClose: ()
     query.data?.data.deliveries.some(({ status }) => status === 'PENDING' || status === 'RETRYING') ?? false;
   if (waits !== isBusy) setBusy(waits);
   return (
-    <Drawer title={query.data?.data.event ?? '…'} onClose={onClose}>
+    <Drawer title={query.data?.data.event ?? (query.error ? eventId : '…')} onClose={onClose}>
       <Loaded query={query}>{({ data }) => <EventDetail event={data} />}</Loaded>
     </Drawer>
   );

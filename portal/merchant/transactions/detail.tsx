@@ -32,7 +32,7 @@ const useTransaction = (transactionId: string) =>
 export function TransactionDrawer({ transactionId, onClose }: { transactionId: string; onClose: () => void }) {
   const query = useTransaction(transactionId);
   return (
-    <Drawer title={query.data?.data.checkoutOrderNo ?? '…'} onClose={onClose}>
+    <Drawer title={query.data?.data.checkoutOrderNo ?? (query.error ? transactionId : '…')} onClose={onClose}>
       <Loaded query={query}>
         {({ data }) => (
           <Detail key={data.transactionId} transaction={data}>
