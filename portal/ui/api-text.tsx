@@ -43,6 +43,10 @@ export function issueOf(error: unknown, field: string): ReactNode {
   return found && <IssueText issue={found} />;
 }
 
+/** Whether something is wrong with one of these fields. */
+export const isWrongIn = (error: unknown, fields: readonly string[]): boolean =>
+  fields.some((field) => issueOf(error, field) !== undefined);
+
 /** An issue in the language of the page, and the API's own words where they say more; but for the value, which is in sight. */
 function issueParts({ issue, ...coded }: FieldIssue): [meaning: string, english: string] {
   const { text: meaning, isComplete } = meaningOf(coded);

@@ -148,6 +148,24 @@ test('the expected days of a settlement stand on the page before anything is typ
   await close();
 }, 60_000);
 
+test('what is wrong with a new settlement or payment stands beside its field, and nowhere else', async () => {
+  const { page, close } = await portal.open('/test/settlements', { role: 'owner' });
+  await page.click('button:has-text("New settlement")');
+  await page.getByLabel('Your reference').fill('');
+  await page.click('dialog button:has-text("Request settlement")');
+  await page.locator('dialog').getByText('1 to 64 letters').waitFor();
+  expect(await page.locator('dialog [role=alert]').count()).toBe(0);
+  await page.goto(`${portal.url}/test/transactions`);
+  await page.click('button:text-is("New payment")');
+  await page.getByLabel('Amount').fill('abc');
+  await page.getByLabel('Phone of the customer').fill('12');
+  await page.click('dialog button:text-is("Create")');
+  await page.locator('dialog').getByText('An amount in birr: 100 or 99.50').waitFor();
+  await page.locator('dialog').getByText('An Ethiopian mobile number').waitFor();
+  expect(await page.locator('dialog [role=alert]').count()).toBe(0);
+  await close();
+}, 60_000);
+
 test('each number of the balance opens the entries that it is the sum of', async () => {
   const { page, close } = await portal.open('/test/balance', { role: 'viewer' });
   const link = card(page, 'Available').locator('a');

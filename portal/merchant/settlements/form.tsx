@@ -1,5 +1,6 @@
 import { useDeferredValue, useState } from 'react';
 
+import { issueOf, isWrongIn } from '../../ui/api-text.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { Choice, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form.tsx';
@@ -28,6 +29,7 @@ export function SettlementForm({ onClose }: { onClose: () => void }) {
       title={text.newSettlement}
       action={text.request}
       change={create}
+      isErrorBeside={isWrongIn(create.error, ['amount', 'requestId'])}
       isDisabled={!isAll && amount === undefined}
       onSubmit={submit}
       onClose={onClose}
@@ -48,7 +50,7 @@ export function SettlementForm({ onClose }: { onClose: () => void }) {
           inputMode="decimal"
           isRequired
           value={typed}
-          error={typed !== '' && amount === undefined ? kit.wrongAmount : undefined}
+          error={typed !== '' && amount === undefined ? kit.wrongAmount : issueOf(create.error, 'amount')}
           onChange={(event) => setTyped(event.target.value)}
         />
       )}
@@ -65,6 +67,7 @@ export function SettlementForm({ onClose }: { onClose: () => void }) {
         isRequired
         maxLength={64}
         value={requestId}
+        error={issueOf(create.error, 'requestId')}
         onChange={(event) => setRequestId(event.target.value)}
       />
     </FormDialog>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { issueOf } from '../../ui/api-text.tsx';
+import { issueOf, isWrongIn } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
@@ -79,7 +79,13 @@ function PaymentForm({ onCreated, onClose }: { onCreated: (session: CreatedSessi
     onChange: (event: { target: { value: string } }) => setFields({ ...fields, [name]: event.target.value }),
   });
   return (
-    <Form change={createSession} action={text.create} onSubmit={submit} onCancel={onClose}>
+    <Form
+      change={createSession}
+      isErrorBeside={isWrongIn(createSession.error, Object.keys(fields))}
+      action={text.create}
+      onSubmit={submit}
+      onCancel={onClose}
+    >
       <p className="text-quiet">{text.intro}</p>
       <TextField
         {...field('amount')}

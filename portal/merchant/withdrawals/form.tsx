@@ -2,7 +2,7 @@ import { useDeferredValue, useState, type ReactNode } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
 import type { Channel } from '../../../src/merchants/channels/channel.ts';
-import { issueOf } from '../../ui/api-text.tsx';
+import { issueOf, isWrongIn } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { Failed } from '../../ui/feedback.tsx';
@@ -92,7 +92,7 @@ export function WithdrawalForm({ onClose }: { onClose: () => void }) {
       title={text.newWithdrawal}
       action={text.request}
       change={create}
-      isErrorBeside={Object.values(API_FIELDS).some((field) => issueOf(create.error, field) !== undefined)}
+      isErrorBeside={isWrongIn(create.error, ['amount', ...Object.values(API_FIELDS)])}
       isDisabled={amount === undefined}
       onSubmit={submit}
       onClose={onClose}
