@@ -87,7 +87,7 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
     ['Console', info.consoleUrl],
     ...signIn(info, DEMO_OPERATORS),
     ['Password', info.portalPassword && `${info.portalPassword}  (of each of them)`],
-    ['Console code', info.portalPassword && 'npm run -s cli -- demo code  (in place of an authenticator app)'],
+    ['Console code', info.portalPassword && 'npm run -s cli -- demo code [e-mail]  (in place of an authenticator app)'],
     ['Docs', info.docsUrl],
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],
