@@ -1,6 +1,6 @@
 import { channelName } from '../ui/channel-text.ts';
 import { DELIVERY_TEXTS } from '../ui/delivery-status.ts';
-import { birr, formatCount, formatDay, formatInstant } from '../ui/format.ts';
+import { birr, formatCount, formatDay, formatInstant, listed } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
 import { DOCUMENT_LABELS, FIELD_LABELS, KYC_STATES } from '../ui/kyc-text.ts';
 import { catalogue } from '../ui/language.ts';
@@ -213,7 +213,7 @@ export function fieldText(field: string, value: unknown, of?: AuditEntry['resour
   if (typeof value === 'number') return numberText(field, value);
   if (Array.isArray(value)) {
     const texts = value.map((one) => (typeof one === 'string' ? (codeText(field, one, of) ?? one) : undefined));
-    return texts.includes(undefined) ? undefined : texts.join(', ');
+    return texts.includes(undefined) ? undefined : listed(texts);
   }
   if (typeof value !== 'string') return undefined;
   if (isInstant(value)) return formatInstant(value);
@@ -222,4 +222,4 @@ export function fieldText(field: string, value: unknown, of?: AuditEntry['resour
 
 /** A rule of fees or limits by what it is of: "Payments, telebirr". */
 export const ruleName = ({ direction, channel }: { direction: string; channel?: string | null }): string =>
-  [(DIRECTIONS as Words)[direction] ?? direction, channel && channelName(channel)].filter(Boolean).join(', ');
+  listed([(DIRECTIONS as Words)[direction] ?? direction, channel && channelName(channel)]);

@@ -4,7 +4,7 @@ import { createContext, type ComponentType } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Drawer } from '../ui/dialog.tsx';
 import { Skeleton } from '../ui/feedback.tsx';
-import { birr } from '../ui/format.ts';
+import { birr, listed } from '../ui/format.ts';
 import { onDemand } from '../ui/on-demand.tsx';
 import { Page } from '../ui/page.tsx';
 import { ACTIONS } from './action-text.ts';
@@ -83,7 +83,8 @@ function useMerchantName(id: string): readonly string[] | null {
 /** Names, amounts and order numbers; undefined where they cannot be read. */
 function useNameOf(kind: ViewKind, id: string): string | undefined {
   const useName = NAMES[kind];
-  return useName(id)?.filter(Boolean).join(', ');
+  const parts = useName(id);
+  return parts ? listed(parts) : undefined;
 }
 
 /** What a view is and of what, or its id. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 
+import { listed } from './format.ts';
 import { catalogue } from './language.ts';
 
 const text = catalogue({
@@ -21,7 +22,7 @@ type Words = {
 function valueText(value: unknown): string {
   if (value === null) return '–';
   if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return listed(value);
   return JSON.stringify(value, null, 1);
 }
 

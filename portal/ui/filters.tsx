@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { Button } from './button.tsx';
 import type { Days } from './days.ts';
 import { Check, Choice } from './field.tsx';
-import { formatDays } from './format.ts';
+import { formatDays, listed } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { onDemand } from './on-demand.tsx';
 import { Popover } from './popover.tsx';
@@ -53,7 +53,7 @@ export function ListFilter({ name, values, chosen, onChange }: ChoiceProps<reado
     onChange(next.length === 0 ? undefined : next.join(','));
   };
   return (
-    <FilterChip name={name} value={names.length === 0 ? undefined : names.join(', ')}>
+    <FilterChip name={name} value={names.length === 0 ? undefined : listed(names)}>
       {() =>
         values.map(([value, label]) => (
           <Check

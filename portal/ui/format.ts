@@ -149,6 +149,11 @@ export function birr(amount: number | null | undefined): string | undefined {
   return amount === null || amount === undefined ? undefined : `${money.format(amount)} ${BIRR}`;
 }
 
+const COMMA = { en: ', ', am: '፣ ' }[language];
+/** What there is of these, one after another. */
+export const listed = (parts: readonly (string | false | null | undefined)[]): string =>
+  parts.filter(Boolean).join(COMMA);
+
 const either = new Intl.ListFormat(LOCALE, { type: 'disjunction' });
 
 /** Names of which any one will do: "owner, admin or finance". */

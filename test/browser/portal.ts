@@ -117,8 +117,9 @@ const NAMES = new RegExp(
   ].join('|'),
   'g',
 );
-/** Amharic has a colon of its own, ፦. */
+/** Amharic has a colon and a comma of its own, ፦ and ፣. */
 const FOREIGN_COLON = /[\u1200-\u139F]:(?: |$)|: [\u1200-\u139F]/;
+const FOREIGN_COMMA = /[\u1200-\u139F],/;
 /** Three English words in a row: other names and codes are shorter. */
 const SENTENCE = /[A-Za-z]{2,}(?:[,;:]? [A-Za-z]{2,}){2,}/;
 /** All that is in sight, but for code and what is marked as English. */
@@ -143,7 +144,7 @@ async function untranslated(page: Page): Promise<string[]> {
     (/[A-Za-z]{2}/.test(label.replaceAll(NAMES, '')) &&
       !/[\u1200-\u139F]/.test(label) &&
       !SAME_IN_EVERY_LANGUAGE.test(label));
-  const isSentence = (text: string): boolean => SENTENCE.test(text.replaceAll(NAMES, ''));
+  const isSentence = (text: string): boolean => SENTENCE.test(text.replaceAll(NAMES, '')) || FOREIGN_COMMA.test(text);
   const sentences = (await page.evaluate<string[]>(READ_TEXTS)).filter(isSentence);
   return [...new Set([...labels.filter(isForeign), ...sentences])];
 }

@@ -6,6 +6,7 @@ import { buttonStyle } from '../../ui/button.tsx';
 import { lastDays } from '../../ui/days.ts';
 import { environment } from '../../ui/environment.ts';
 import { Empty, Failed, Skeleton } from '../../ui/feedback.tsx';
+import { listed } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useMember, type Member } from '../member.ts';
@@ -134,7 +135,7 @@ function live(
     !hasPaid && text.missingPayment,
     needsTwoFactor && text.missingTwoFactor,
   ].filter((one) => one !== false);
-  const state = missing.length === 0 ? text.liveOpen : `${text.liveClosed} ${missing.join(', ')}.`;
+  const state = missing.length === 0 ? text.liveOpen : text.liveClosed(listed(missing));
   const link = needsTwoFactor ? (
     <Link to="/security" className={buttonStyle()}>
       {text.turnOnTwoFactor}

@@ -71,7 +71,10 @@ export const text = catalogue({
     'በሙከራ ቁልፉ ምትክ እውነተኛውን ቁልፍ ይጠቀሙ፤ ሌላው ሁሉ አይቀየርም።',
   ],
   liveOpen: ['Live is open.', 'እውነተኛው ክፍት ነው።'],
-  liveClosed: ['Live is not open yet. Missing:', 'እውነተኛው ገና አልተከፈተም። የጎደለው፦'],
+  liveClosed: (missing: string) => [
+    `Live is not open yet. Missing: ${missing}.`,
+    `እውነተኛው ገና አልተከፈተም። የጎደለው፦ ${missing}።`,
+  ],
   missingVerification: ['the verification of your business', 'የድርጅትዎ ማረጋገጫ'],
   missingPayment: ['a successful test payment', 'አንድ የተሳካ የሙከራ ክፍያ'],
   missingTwoFactor: ['two-factor authentication of your own account', 'የራስዎ አካውንት ሁለት ደረጃ ማረጋገጫ'],

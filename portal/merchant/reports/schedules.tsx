@@ -4,6 +4,7 @@ import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Section } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { QuestionDialog } from '../../ui/form.tsx';
+import { listed } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -56,7 +57,7 @@ export function Schedules() {
 }
 
 function Recipients({ schedule: { recipients } }: { schedule: ReportSchedule }) {
-  const names = recipients.map(({ name, mayRead }) => (mayRead ? name : text.mayNotRead(name))).join(', ');
+  const names = listed(recipients.map(({ name, mayRead }) => (mayRead ? name : text.mayNotRead(name))));
   if (recipients.some(({ mayRead }) => mayRead)) return names;
   return (
     <>

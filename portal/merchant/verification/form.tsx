@@ -6,7 +6,7 @@ import { environment } from '../../ui/environment.ts';
 import { Panel } from '../../ui/facts.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { formatShare } from '../../ui/format.ts';
+import { formatShare, listed } from '../../ui/format.ts';
 import {
   BUSINESS_TYPES,
   DOCUMENT_LABELS,
@@ -176,7 +176,7 @@ function Progress({ missing: { fields, documents, needed } }: { missing: ReturnT
           {formatShare(Math.round((done / needed) * 100) / 100)} · {text.progress(done, needed)}
         </span>
       </div>
-      <p className="text-quiet">{names.length === 0 ? text.complete : `${text.missing} ${names.join(', ')}`}</p>
+      <p className="text-quiet">{names.length === 0 ? text.complete : `${text.missing} ${listed(names)}`}</p>
     </div>
   );
 }

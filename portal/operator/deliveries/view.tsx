@@ -5,7 +5,7 @@ import { Note } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { formatCount, listed } from '../../ui/format.ts';
 import { NextAttempt } from '../../ui/next-attempt.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
@@ -70,7 +70,7 @@ function DeliveryFacts({ delivery }: { delivery: Detail }) {
         [text.orderNo]: delivery.checkoutOrderNo && <Code value={delivery.checkoutOrderNo} name={text.orderNo} />,
         [shared.merchant]: <MerchantLine of={delivery} />,
         [text.url]: <Code value={delivery.url} name={text.url} />,
-        [text.subscription]: [text[state], description].filter(Boolean).join(', '),
+        [text.subscription]: listed([text[state], description]),
         [text.failuresInARow]: formatCount(consecutiveFailures),
         [text.throttledUntil]: throttledUntil && <Time at={throttledUntil} />,
         [shared.createdAt]: <Time at={delivery.createdAt} seconds />,

@@ -2,7 +2,7 @@ import { InEnglish } from '../../ui/api-text.tsx';
 import { channelName } from '../../ui/channel-text.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
-import { birr, formatDay, formatDuration } from '../../ui/format.ts';
+import { birr, formatDay, formatDuration, listed } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
 import type { CommandName } from '../commands.ts';
@@ -66,7 +66,7 @@ function subjectOf({ amount, merchantName, detail }: WorkItem): string | undefin
     channel && channelName(channel),
     day && formatDay(day),
   ];
-  return parts.filter(Boolean).join(', ') || undefined;
+  return listed(parts) || undefined;
 }
 
 /** An item of the queue: its facts and its decision. */

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
-import { formatBirr, formatDuration } from '../../ui/format.ts';
+import { formatBirr, formatDuration, listed } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -87,7 +87,7 @@ function GoneDrawer({ next, onNext, onClose }: GoneProps) {
       {next && (
         <div>
           <Button kind="primary" data-next onClick={() => onNext(next)}>
-            {text.next([kindText(next.kind), next.merchantName].filter(Boolean).join(', '))}
+            {text.next(listed([kindText(next.kind), next.merchantName]))}
           </Button>
         </div>
       )}

@@ -9,7 +9,7 @@ import { environment } from '../../ui/environment.ts';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { FilterBar, useFilters, type Filter } from '../../ui/filter-bar.tsx';
-import { birr, formatCount, formatDay } from '../../ui/format.ts';
+import { birr, formatCount, formatDay, listed } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Day, Time } from '../../ui/time.tsx';
@@ -87,7 +87,7 @@ function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TablePr
   return (
     <button
       type="button"
-      aria-label={shared.about(`${formatDay(day)}, ${CHANNEL_NAMES[channel]}`, count ? `${result} ${count}` : result)}
+      aria-label={shared.about(listed([formatDay(day), CHANNEL_NAMES[channel]]), count ? `${result} ${count}` : result)}
       className="inline-flex items-center gap-1.5 rounded-md px-1 py-0.5 hover:bg-sunken"
       onClick={() => onOpen(idOf(of))}
     >
@@ -99,7 +99,7 @@ function Result({ of, onOpen }: { of: ReconciledDay | undefined; onOpen: TablePr
 function DayDrawer({ of, onClose }: { of: ReconciledDay; onClose: () => void }) {
   const { day, channel, status, error, comparedAt, discrepancies, owed, temporalUrl } = of;
   return (
-    <Drawer key={idOf(of)} title={`${CHANNEL_NAMES[channel]}, ${formatDay(day)}`} onClose={onClose}>
+    <Drawer key={idOf(of)} title={listed([CHANNEL_NAMES[channel], formatDay(day)])} onClose={onClose}>
       {error !== null && <p lang="en">{error}</p>}
       <Actions temporalUrl={temporalUrl}>
         <CommandButton

@@ -8,7 +8,7 @@ import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { useFilters, type Filter } from '../../ui/filter-bar.tsx';
-import { birr, formatBirr } from '../../ui/format.ts';
+import { birr, formatBirr, listed } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -94,7 +94,7 @@ function ReceiptDrawer({ receiptId, onClose }: { receiptId: string; onClose: () 
   const title = shown ? shared.about(RECEIPT_KINDS[shown.kind], birr(shown.amount)) : receiptId;
   return (
     <Drawer title={title} onClose={onClose}>
-      <Subject value={shown && [birr(shown.amount), shown.bankReference].filter(Boolean).join(', ')}>
+      <Subject value={shown && listed([birr(shown.amount), shown.bankReference])}>
         <Loaded query={query}>{({ data }) => <ReceiptDetail receipt={data} />}</Loaded>
       </Subject>
     </Drawer>

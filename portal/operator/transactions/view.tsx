@@ -5,7 +5,7 @@ import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { birr } from '../../ui/format.ts';
+import { birr, listed } from '../../ui/format.ts';
 import { RefundState } from '../../ui/refund-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { HELD_REASON_TEXTS, KINDS, providerFailure, StatusBadge } from '../../ui/transaction-state.tsx';
@@ -128,9 +128,7 @@ function TransactionFacts({ transaction }: { transaction: Detail }) {
         [shared.fee]: fee !== undefined && birr(fee + (feeTax ?? 0)),
         [text.net]: birr(netAmount),
         [shared.channel]: transaction.transactionThrough && channelName(transaction.transactionThrough),
-        [text.customer]: [transaction.customerName, transaction.customerPhone, transaction.customerEmail]
-          .filter(Boolean)
-          .join(', '),
+        [text.customer]: listed([transaction.customerName, transaction.customerPhone, transaction.customerEmail]),
         [shared.createdAt]: <Time at={transaction.createdAt} seconds />,
         [text.completedAt]: completedAt && <Time at={completedAt} seconds />,
         [text.transactionId]: <Code value={transaction.transactionId} name={text.transactionId} />,

@@ -3,7 +3,7 @@ import { channelName } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { birr, formatCount } from '../../ui/format.ts';
+import { birr, formatCount, listed } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import {
   confirmationFacts,
@@ -82,7 +82,7 @@ function WithdrawalFacts({ withdrawal }: { withdrawal: Detail }) {
         [shared.merchant]: <MerchantLine of={withdrawal} />,
         [text.to]: destinationText(withdrawal),
         [text.paidBefore]: before || text.never,
-        [text.otherNames]: paidBefore.accountNames.join(', '),
+        [text.otherNames]: listed(paidBefore.accountNames),
         [shared.channel]: channelName(withdrawal.channel),
         [shared.fee]: birr(fee + feeTax),
         [text.totalDebit]: birr(totalDebit),
