@@ -12,6 +12,7 @@ import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
 export const text = catalogue({
   requestId: ['Your reference', 'የእርስዎ ማጣቀሻ'],
   amount: ['Amount', 'መጠን'],
+  amountInBirr: ['Amount (ETB)', 'መጠን (ብር)'],
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
   totalDebit: ['Taken from the balance', 'ከቀሪ ሂሳብ የሚቀነስ'],

@@ -47,6 +47,7 @@ const own = catalogue({
   decisions: ['Decisions of operators', 'የኦፕሬተሮች ውሳኔዎች'],
   channel: ['Channel', 'የክፍያ መንገድ'],
   amount: ['Amount', 'መጠን'],
+  amountInBirr: ['Amount (ETB)', 'መጠን (ብር)'],
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   requestedBy: ['Requested by', 'የጠየቀው'],
   requestedAt: ['Requested at', 'የተጠየቀበት ጊዜ'],

@@ -64,7 +64,6 @@ export const text = catalogue({
   clearFilters: ['Clear filters', 'ማጣሪያዎችን ያጥፉ'],
   date: ['Date', 'ቀን'],
   lastMonth: ['Last 30 days', 'ያለፉት 30 ቀናት'],
-  inBirr: (label: string) => [`${label} (ETB)`, `${label} (ብር)`],
   about: (label: string, name: string) => [`${label}: ${name}`, `${label}፦ ${name}`],
   required: ['required', 'ያስፈልጋል'],
   fillIn: ['Fill this in.', 'ይህን ይሙሉ።'],

@@ -100,16 +100,9 @@ const COLUMNS: readonly Column<MovementRow>[] = [
 /** What an entry belongs to. */
 function Resource({ row: { resourceType, resourceId } }: { row: MovementRow }) {
   const id = <Mono>{resourceId}</Mono>;
-  if (resourceType === 'withdrawal') {
+  if (resourceType === 'withdrawal' || resourceType === 'settlement') {
     return (
-      <Link to="/withdrawals" search={{ open: resourceId }} className={LINK}>
-        {id}
-      </Link>
-    );
-  }
-  if (resourceType === 'settlement') {
-    return (
-      <Link to="/settlements" search={{ open: resourceId }} className={LINK}>
+      <Link to={`/${resourceType}s`} search={{ open: resourceId }} className={LINK}>
         {id}
       </Link>
     );

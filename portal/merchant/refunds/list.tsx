@@ -10,7 +10,6 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RefundState, STATE_FILTERS, type RefundRow } from '../../ui/refund-state.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { text as shared } from '../quote.tsx';
@@ -22,20 +21,21 @@ const text = catalogue({
   title: ['Refunds', 'ተመላሽ ክፍያዎች'],
   search: ['Reference or id', 'ማጣቀሻ ወይም መለያ'],
   none: ['No refund in these days.', 'በእነዚህ ቀናት ተመላሽ ክፍያ የለም።'],
+  totalDebit: ['Taken from the balance (ETB)', 'ከቀሪ ሂሳብ የሚቀነስ (ብር)'],
   noneHelp: ['A payment is refunded on its page.', 'ክፍያ የሚመለሰው በራሱ ገጽ ላይ ነው።'],
 });
 
 const COLUMNS: readonly Column<RefundRow>[] = [
   { header: shared.requestId, cell: ({ reference }) => reference },
   {
-    header: kit.inBirr(shared.amount),
+    header: shared.amountInBirr,
     align: 'end',
     narrow: 'second',
     cell: ({ amount, paidAmount }) => formatBirr(paidAmount ?? amount),
   },
   { header: ofTransactions.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   {
-    header: kit.inBirr(shared.totalDebit),
+    header: text.totalDebit,
     align: 'end',
     narrow: 'none',
     cell: ({ status, totalDebit }) => status !== 'FAILED' && formatBirr(totalDebit),

@@ -7,7 +7,6 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { birr, formatBirr, formatCount, formatDay } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
 import { FAILURES, KINDS, SettlementState } from '../../ui/settlement-state.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { KINDS as ENTRY_KINDS } from '../balance/text.ts';
 import { CancelPayout, PayoutDrawer } from '../payout.tsx';
@@ -90,7 +89,7 @@ function Statement({ settlementId }: { settlementId: string }) {
     { header: text.type, cell: ({ type }: Total) => ENTRY_KINDS[type as keyof typeof ENTRY_KINDS] },
     { header: text.count, align: 'end', cell: ({ count }: Total) => formatCount(count) },
     {
-      header: kit.inBirr(shared.amount),
+      header: shared.amountInBirr,
       align: 'end',
       narrow: 'second',
       cell: ({ amount }: Total) => formatBirr(amount),

@@ -7,7 +7,6 @@ import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { Price, text as shared } from '../quote.tsx';
@@ -19,7 +18,7 @@ import { text } from './text.ts';
 
 const COLUMNS: readonly Column<SettlementRow>[] = [
   { header: shared.requestId, cell: ({ requestId }) => requestId },
-  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: text.bankAccount, cell: ({ bankAccount }) => `${bankAccount.bankCode} ${bankAccount.accountNumber}` },
   { header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
   { header: text.expectedBy, narrow: 'none', cell: ({ expectedBy }) => formatDay(expectedBy) },

@@ -9,7 +9,6 @@ import { ApiMessage } from '../../ui/feedback.tsx';
 import { Check } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { failureReason, WithdrawalFailure, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { text as shared } from '../quote.tsx';
@@ -28,7 +27,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: text.line, narrow: 'labelled', cell: ({ line }) => line },
   { header: shared.requestId, cell: ({ body }) => body.requestId },
   {
-    header: kit.inBirr(shared.amount),
+    header: shared.amountInBirr,
     align: 'end',
     narrow: 'second',
     cell: ({ body: { amount } }) => (typeof amount === 'number' ? formatBirr(amount) : amount),

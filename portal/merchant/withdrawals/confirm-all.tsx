@@ -44,7 +44,7 @@ function ConfirmAllDialog({ withdrawals, onClose }: DialogProps) {
   const santim = withdrawals.reduce((sum, { amount }) => sum + Math.round(amount * 100), 0);
   const columns: readonly Column<WithdrawalRow>[] = [
     { header: shared.requestId, cell: ({ requestId }) => requestId },
-    { header: kit.inBirr(shared.amount), align: 'end', cell: ({ amount }) => formatBirr(amount) },
+    { header: shared.amountInBirr, align: 'end', cell: ({ amount }) => formatBirr(amount) },
     { header: text.destination, cell: destinationText },
     {
       header: shared.status,

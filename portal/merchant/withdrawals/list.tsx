@@ -10,7 +10,6 @@ import { birr, formatBirr } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
@@ -24,7 +23,7 @@ import { text } from './text.ts';
 
 const COLUMNS: readonly Column<WithdrawalRow>[] = [
   { header: shared.requestId, cell: ({ requestId }) => requestId },
-  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: text.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   { header: text.destination, cell: destinationText },
   { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },

@@ -8,7 +8,6 @@ import { formatBirr, formatDuration, listed } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { MERCHANT_FILTER } from '../merchant-filter.tsx';
 import { REFRESH_MS, useRead, type WorkItem } from '../routes.ts';
@@ -32,7 +31,7 @@ const COLUMNS: readonly Column<WorkItem>[] = [
     cell: ({ waitingSeconds }) => <span className="whitespace-nowrap">{formatDuration(waitingSeconds)}</span>,
   },
   { header: text.what, cell: (item) => <What item={item} /> },
-  { header: kit.inBirr(shared.amount), align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
   { header: shared.merchant, narrow: 'none', cell: ({ merchantName }) => merchantName },
   { header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
 ];

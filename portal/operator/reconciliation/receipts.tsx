@@ -12,7 +12,6 @@ import { birr, formatBirr, listed } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Listing } from '../../ui/listing.tsx';
 import { Page } from '../../ui/page.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { RECEIPT_KINDS, RECEIPT_OUTCOMES } from '../codes.ts';
 import { CommandButton } from '../command-button.tsx';
@@ -37,7 +36,7 @@ function outcomeText(receipt: Receipt): string {
 
 const COLUMNS: readonly Column<Receipt>[] = [
   { header: text.bankReference, cell: (row) => row.bankReference ?? row.providerReference },
-  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: text.kind, cell: ({ kind }) => RECEIPT_KINDS[kind] },
   {
     header: text.outcome,

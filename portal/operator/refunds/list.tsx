@@ -5,7 +5,6 @@ import { formatBirr } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 import type { Column } from '../../ui/list.tsx';
 import { RefundState, STATE_FILTERS } from '../../ui/refund-state.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { listPage } from '../list-page.tsx';
 import { MERCHANT_FILTER } from '../merchant-filter.tsx';
@@ -28,7 +27,7 @@ const FILTERS: readonly Filter[] = [
 const COLUMNS: readonly Column<Refund>[] = [
   { header: text.reference, cell: ({ reference }) => reference },
   {
-    header: kit.inBirr(shared.amount),
+    header: shared.amountInBirr,
     align: 'end',
     narrow: 'second',
     cell: ({ amount, paidAmount = amount }) => formatBirr(paidAmount),

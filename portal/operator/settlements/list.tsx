@@ -4,7 +4,6 @@ import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Day, Time } from '../../ui/time.tsx';
 import { listPage } from '../list-page.tsx';
 import { MERCHANT_FILTER } from '../merchant-filter.tsx';
@@ -22,7 +21,7 @@ const FILTERS: readonly Filter[] = [
 
 const COLUMNS: readonly Column<Settlement>[] = [
   { header: text.account, cell: ({ bankAccount }) => bankAccount.accountName },
-  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   {
     header: text.bank,
     narrow: 'none',

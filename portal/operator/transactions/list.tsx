@@ -4,7 +4,6 @@ import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { STATES, StatusBadge } from '../../ui/transaction-state.tsx';
 import { listPage } from '../list-page.tsx';
@@ -30,7 +29,7 @@ const FILTERS: readonly Filter[] = [
 
 const COLUMNS: readonly Column<Transaction>[] = [
   { header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
-  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: shared.merchant, cell: ({ merchantName }) => merchantName },
   { header: shared.status, narrow: 'second', cell: ({ status }) => <StatusBadge status={status} /> },
   { header: shared.channel, cell: ({ transactionThrough }) => transactionThrough && channelName(transactionThrough) },

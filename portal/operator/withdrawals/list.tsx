@@ -3,7 +3,6 @@ import { environment } from '../../ui/environment.ts';
 import type { Filter } from '../../ui/filter-bar.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
-import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { destinationText, STATE_FILTERS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { listPage } from '../list-page.tsx';
@@ -21,7 +20,7 @@ const FILTERS: readonly Filter[] = [
 
 const COLUMNS: readonly Column<Withdrawal>[] = [
   { header: text.to, cell: destinationText },
-  { header: kit.inBirr(shared.amount), align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { header: shared.amountInBirr, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
   { header: shared.channel, narrow: 'none', cell: ({ channel }) => channelName(channel) },
   { header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
   { header: text.requestId, cell: ({ requestId }) => requestId },
