@@ -141,7 +141,7 @@ describe('every screen of the console', () => {
     await row.waitFor();
     expect(await row.innerText()).toContain('የሚከፈል ወጪ ምርመራ ይጠብቃል');
     expect(await row.innerText()).not.toMatch(/Withdrawal|approvals/);
-    await page.waitForSelector('tbody tr:has-text("ABY-HELD፦ የተጠበቀው")');
+    await page.waitForSelector('tbody tr:has-text("ABY-HELD፦ የተጠበቀው"):has-text("የደረሰው 80.00 ብር")');
     await close();
   });
 });

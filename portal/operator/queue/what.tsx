@@ -15,6 +15,10 @@ type Sentence = (facts: any, id: string) => string;
 
 const OVERPAID = 'አቅራቢው ከመጠን በላይ ከፍሏል፣ ትርፉን መልሶ መውሰድ አለበት';
 
+/** The provider may have reported another currency. */
+const amountText = (amount: number, currency: string): string =>
+  currency === 'ETB' ? birr(amount) : `${formatBirr(amount)} ${currency}`;
+
 /** What an item is about, in Amharic, by its kind and its facts. The API has it in English. */
 const AMHARIC: Record<Kind, Sentence> = {
   WITHDRAWAL_REVIEW: ({ destination, approvalsGiven, approvalsNeeded }) =>
@@ -24,7 +28,7 @@ const AMHARIC: Record<Kind, Sentence> = {
   WITHDRAWAL_UNKNOWN: () => 'አቅራቢው ውጤቱን አላሳወቀም፣ ወይም የሚጋጩ ውጤቶችን አሳውቋል',
   WITHDRAWAL_CONFLICT: () => 'አቅራቢው ከተመዘገበው የተለየ ውጤት አሳውቋል',
   PAYMENT_HELD: ({ checkoutOrderNo, expected, received, currency }) =>
-    `${checkoutOrderNo}፦ የተጠበቀው ${birr(expected)}፣ የደረሰው ${received === null ? '–' : formatBirr(received)} ${currency ?? ''}`,
+    `${checkoutOrderNo}፦ የተጠበቀው ${birr(expected)}፣ የደረሰው ${received === null ? '–' : amountText(received, currency)}`,
   PAYMENT_DUPLICATE: ({ checkoutOrderNo }) => `${checkoutOrderNo}፦ ለሁለተኛ ጊዜ ተከፍሏል`,
   PAYMENT_UNKNOWN: () => 'ውጤቱ ሳይታወቅ አብቅቷል',
   SETTLEMENT_APPROVAL: () => 'የሚጸድቅ ወይም ውድቅ የሚደረግ ዝውውር',
