@@ -213,14 +213,18 @@ describe('a person’s own account', () => {
     });
     await page.locator('main header button').last().click();
     await page.fill('dialog input[inputmode=decimal]', '120');
-    await page.fill('dialog input[type=tel]', 'no phone');
+    // Of a field that the form does not have: others have it beside them.
+    const message = 'payerPhone must be an Ethiopian mobile number';
+    const details = [{ field: 'payerPhone', issue: message, code: 'not_a_phone' }];
+    const json = { success: false, message, requestId: 'req_1', error: { code: 'VALIDATION_ERROR', details } };
+    await page.route('**/api/checkout/sessions', (route) => route.fulfill({ status: 400, json }));
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog [role=alert]');
     const alert = await page.locator('dialog [role=alert]').innerText();
     expect(alert).toMatch(/^ካስገቡት ውስጥ ተቀባይነት የሌለው አለ። የኢትዮጵያ ሞባይል ቁጥር/);
     expect(alert).toMatch(/req_/);
     await page.click('dialog [role=alert] summary');
-    expect(await page.locator('dialog [role=alert] [lang=en]').innerText()).toContain('customerPhone must be');
+    expect(await page.locator('dialog [role=alert] [lang=en]').innerText()).toContain('payerPhone must be');
     await close();
   });
 
