@@ -156,7 +156,7 @@ CREATE TABLE refund (
   first_reported_paid_at  timestamptz,
   completed_at            timestamptz,             -- SUCCESS or FAILED since
   created_at              timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (merchant_id, environment, reference),
+  UNIQUE (reference, merchant_id, environment),
   CHECK (amount_santim + fee_santim + fee_tax_santim > 0),
   CHECK ((status = 'PENDING') = (stage <> 'COMPLETED')),
   CHECK (num_nonnulls(confirmed_by, confirmed_at) <> 1)

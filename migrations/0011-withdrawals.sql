@@ -42,7 +42,7 @@ CREATE TABLE withdrawal (
   completed_at            timestamptz,             -- SUCCESS, FAILED, REJECTED or CANCELLED since
   reversed_at             timestamptz,
   created_at              timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (merchant_id, environment, request_id),
+  UNIQUE (request_id, merchant_id, environment),
   CHECK ((phone IS NULL) = (account_number IS NOT NULL) AND (bank_code IS NULL) = (account_number IS NULL)),
   CHECK ((status = 'PENDING') = (stage <> 'COMPLETED')),
   CHECK (num_nonnulls(confirmed_by, confirmed_at) <> 1)

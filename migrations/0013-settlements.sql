@@ -61,7 +61,7 @@ CREATE TABLE settlement (
   completed_at            timestamptz,             -- no longer open since
   overdue_at              timestamptz,             -- open after the end of expected_until
   created_at              timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (merchant_id, environment, request_id),
+  UNIQUE (request_id, merchant_id, environment),
   CHECK ((status IN ('COMPLETED', 'FAILED', 'REJECTED', 'CANCELLED')) = (completed_at IS NOT NULL)),
   CHECK ((status IN ('FAILED', 'REJECTED')) = (failure IS NOT NULL)),
   CONSTRAINT settlement_sent CHECK ((sent_by IS NULL) = (sent_at IS NULL)),

@@ -52,7 +52,7 @@ const receivers = hitsOf(`
   FROM webhook_subscription s`);
 const withdrawals = hitsOf(`
   SELECT 'withdrawal', w.id, w.merchant_id, w.environment, w.status,
-         ${birr('w.amount_santim')} || ' → ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
+         w.request_id || ': ' || ${birr('w.amount_santim')} || ' → ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
          w.requested_at, 'withdrawal-' || w.id
   FROM withdrawal w`);
 const refunds = hitsOf(`
@@ -60,8 +60,8 @@ const refunds = hitsOf(`
          r.reference || ': ' || ${birr('r.amount_santim')}, r.requested_at, 'refund-' || r.id
   FROM refund r`);
 const settlements = hitsOf(`
-  SELECT 'settlement', l.id, l.merchant_id, l.environment, l.status, ${birr('l.amount_santim')}, l.requested_at,
-         'settlement-' || l.id
+  SELECT 'settlement', l.id, l.merchant_id, l.environment, l.status,
+         l.request_id || ': ' || ${birr('l.amount_santim')}, l.requested_at, 'settlement-' || l.id
   FROM settlement l`);
 const merchants = hitsOf(`
   SELECT 'merchant', m.id, m.id, NULL, m.status, m.name, m.created_at, NULL FROM merchant m`);
@@ -100,8 +100,9 @@ const BY_TEXT = [
     ofEvent('e.resource_id = ANY (ARRAY(SELECT t.id FROM transaction t WHERE t.checkout_order_no = :text LIMIT 20))'),
   ),
   transactions("t.provider_reference = :text AND t.status = 'SUCCESS'"),
-  withdrawals('w.provider_reference = :text'),
-  refunds('r.provider_reference = :text'),
+  ...['w.request_id = :text', 'w.provider_reference = :text'].map(withdrawals),
+  ...['r.reference = :text', 'r.provider_reference = :text'].map(refunds),
+  settlements('l.request_id = :text'),
   receivers('s.receiver_host = :lower'),
   receipts('r.reference = :text'),
   merchants('strpos(lower(m.name), :lower) > 0'),
@@ -156,7 +157,7 @@ const SearchQuery = z.strictObject({
     .trim()
     .min(NAME_CHARACTERS_MIN)
     .describe(
-      "A whole id, order number, phone, provider's or bank's reference, or receiver's host; or a part of a merchant's name",
+      "A whole id, order number, phone, receiver's host, or reference of the merchant, the provider or the bank; or a part of a merchant's name",
     ),
 });
 

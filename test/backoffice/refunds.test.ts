@@ -89,11 +89,11 @@ test('in live a resolution is proposed by one operator and confirmed by another,
   });
 });
 
-test('operators find a refund by its id and its provider reference, in the list, and on its transaction', async () => {
+test('operators find a refund by its id, its reference and that of the provider, in the list, and on its transaction', async () => {
   const { refundId, transactionId, reference } = await unknownRefund();
   await resolve(refundId, { ...RESOLUTION, outcome: 'COMPLETED', providerReference: `BACK-${reference}` });
   const found = async (q: string) => (await backOffice.send('GET', `/api/ops/search?q=${q}`)).body.data;
-  for (const q of [refundId, `BACK-${reference}`]) {
+  for (const q of [refundId, reference, `BACK-${reference}`]) {
     expect(await found(q)).toContainEqual(
       expect.objectContaining({ kind: 'refund', id: refundId, status: 'SUCCESS', url: `/api/ops/refunds/${refundId}` }),
     );

@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPendingPayment, buildSession, PAID } from '../support/build.ts';
-import { requestSettlement, linkAccount } from '../support/settlements.ts';
+import { linkAccount, requestSettlement, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
 import { runCli, startBackOffice, type BackOffice } from './back-office.ts';
 
@@ -93,7 +93,9 @@ describe('the search of operators', () => {
     for (const name of [scope.merchantId, 'sinia cof']) expect(await kindsOf(name)).toEqual(['merchant']);
     await linkAccount(backOffice.fixture, scope);
     const settlement = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
-    expect(await kindsOf(settlement.id)).toContain('settlement');
+    for (const id of [settlement.id, settlement.requestId]) expect(await kindsOf(id)).toContain('settlement');
+    const withdrawal = await withdraw(backOffice.fixture, scope);
+    expect(await kindsOf(withdrawal.requestId)).toEqual(['withdrawal']);
     for (const q of [transactionId, deliveryId, host, 'Abyssinia', settlement.id]) {
       for (const { url } of await hits(q)) expect((await backOffice.send('GET', url!)).status).toBe(200);
     }
