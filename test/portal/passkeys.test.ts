@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
+import { acceptPasskey } from '../../src/access/users/passkeys.ts';
 import { rows, type Database } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { confirmTwoFactor, openBrowser, startPortalService, usePortalService, type Browser } from './portal.ts';
@@ -141,6 +142,21 @@ test('a signature by another key, of no passkey, or that is none opens nothing',
     expect((await signIn(browser, device)).response.status).toBe(401);
   }
   expect((await browser.post('/sign-in/passkey', {})).status).toBe(401);
+});
+
+test('an error of the database is not taken for a wrong passkey', async () => {
+  const [{ device }, browser] = [await newPerson(), openBrowser(portal.url)];
+  const options = JSON.parse((await browser.post(OPTIONS, {})).text) as { challenge: string };
+  const accept = async () =>
+    portal.db.transaction(async (trx) => {
+      await rows(trx, `SET LOCAL lock_timeout = '50ms'`);
+      return acceptPasskey(trx, portal.url, { userId: null, signed: signedBy(device, options), at: new Date() });
+    });
+  await portal.db.transaction(async (trx) => {
+    await rows(trx, `SELECT FROM user_token WHERE purpose = 'passkey' FOR UPDATE`);
+    await expect(accept()).rejects.toMatchObject({ code: '55P03' });
+  });
+  expect(await accept()).toMatch(/^usr_/);
 });
 
 test('an address that asks for many challenges gets no more; sign-ins with a passkey do not count', async () => {

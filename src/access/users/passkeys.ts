@@ -1,4 +1,13 @@
-import { first, insertRow, isUniqueViolation, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import {
+  first,
+  insertRow,
+  isDatabaseError,
+  isUniqueViolation,
+  rows,
+  updateRow,
+  type Queryable,
+  type Trx,
+} from '../../lib/db.ts';
 import { invalid, invalidState, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
@@ -48,6 +57,12 @@ const useChallenge =
   async (token: string): Promise<boolean> =>
     (await useToken(trx, { ...of, token }))?.userId === userId;
 
+/** The library throws an error of its own for each fault of what a browser returned; the database's are none of those. */
+function noResult(error: unknown): null {
+  if (isDatabaseError(error)) throw error;
+  return null;
+}
+
 /** The options with which a browser creates a passkey. Throws INVALID_STATE for a person who has ten. */
 export async function newPasskeyOptions(trx: Trx, siteUrl: string, { user, at }: { user: User; at: Date }) {
   const present = await listBeforeNew(trx, user.id);
@@ -89,14 +104,13 @@ export async function addPasskey(
 ): Promise<Passkey> {
   const { id, clientDataJSON, attestationObject, transports } = passkey;
   const { verifyRegistrationResponse } = await webAuthn();
-  // The library throws an error of its own for each fault.
   const result = await verifyRegistrationResponse({
     response: { ...credentialOf(id), response: { clientDataJSON, attestationObject } },
     expectedChallenge: useChallenge(trx, { purpose: 'new-passkey', userId, at }),
     expectedOrigin: siteUrl,
     expectedRPID: hostOf(siteUrl),
     supportedAlgorithmIDs: ALGORITHMS,
-  }).catch(() => null);
+  }).catch(noResult);
   if (!result?.registrationInfo) throw invalid('clientDataJSON', 'is not of an open request');
   await listBeforeNew(trx, userId);
   const { credential } = result.registrationInfo;
@@ -151,7 +165,7 @@ export async function acceptPasskey(
     expectedOrigin: siteUrl,
     expectedRPID: hostOf(siteUrl),
     credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
-  }).catch(() => null);
+  }).catch(noResult);
   if (!result?.verified) return null;
   const { newCounter } = result.authenticationInfo;
   await updateRow(trx, { table: 'passkey', id: passkey.id }, { counter: BigInt(newCounter), lastUsedAt: at });
