@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 
 import { addisDay } from '../../src/lib/dates.ts';
+import { openDatabase, rows } from '../../src/lib/db.ts';
 import { processStartTime } from '../../src/local/child-process.ts';
 import type { Status } from '../../src/local/commands.ts';
 import { tokenOf } from '../portal/console.ts';
@@ -191,8 +192,14 @@ describe('npm start', () => {
 
   // Last: nothing runs after it.
   test(
-    'after a kill -9 continues with the same data on the same ports, stops on SIGINT within 6 s, and can be reset',
+    'after a kill -9 continues with the same data on the same ports, also with the demo merchant suspended, stops on SIGINT within 6 s, and can be reset',
     async () => {
+      expect(started.output()).toContain('waits to be paid');
+      const db = openDatabase({ url: info.databaseUrl ?? '', poolMax: 1, applicationName: 'start.test' });
+      await rows(db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, {
+        merchantId: info.merchantId,
+      });
+      await db.destroy();
       started.process.kill('SIGKILL');
       await started.ended;
       await expect(installation.status()).resolves.toMatchObject({ running: false, pid: null, temporalAddress: null });
@@ -201,6 +208,7 @@ describe('npm start', () => {
       const { temporalAddress, databaseUrl, sandboxKey } = info;
       const continued = { running: true, temporalAddress, databaseUrl, sandboxKey };
       await expect(installation.status()).resolves.toMatchObject(continued);
+      expect(started.output()).not.toContain('waits to be paid');
       const postgresPid = Number(
         (await readFile(join(installation.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0],
       );
