@@ -67,6 +67,7 @@ CREATE TABLE user_token (
 );
 CREATE INDEX user_token_merchant ON user_token (merchant_id, created_at DESC) WHERE merchant_id IS NOT NULL;
 CREATE INDEX user_token_operator ON user_token (lower(email)) WHERE purpose = 'operator-invitation';
+CREATE INDEX user_token_operator_key ON user_token (operator_id) WHERE operator_id IS NOT NULL;
 
 -- Sign-ins of accounts, also of those that do not exist, as rate-limiter-flexible counts them. A crash may reset them.
 CREATE UNLOGGED TABLE sign_in_count (
