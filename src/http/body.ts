@@ -89,6 +89,7 @@ function bodyError(error: Error): AppError {
   return new AppError('INVALID_JSON', `The body must be valid JSON, without __proto__ keys.${where}`);
 }
 
+/** Why parsed JSON cannot be accepted; null when it can. */
 function unsafeJson(value: unknown, depth: number): string | null {
   if (typeof value === 'string') return isStorable(value) ? null : unsafeText;
   if (typeof value !== 'object' || value === null) return null;

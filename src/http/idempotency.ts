@@ -66,6 +66,7 @@ export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyR
     response: encrypt(keyRing, scopeOf(call), text),
   });
   return {
+    /** Inside the change's transaction; see {@link lockAndFind}. */
     find: async (call: IdempotentCall, { trx }: UnitOfWork) => lockAndFind(trx, keyRing, call),
     store: async (call: IdempotentCall, response: StoredResponse, tx: UnitOfWork) =>
       tx.writeDeferred(STORE, valuesOf(call, response)),
@@ -77,6 +78,7 @@ export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyR
       const response = await lockAndFind(db, keyRing, call);
       return response && { response, isReplay: true };
     },
+    /** Replaces the stored response after the commit of its change. */
     update: async (call: IdempotentCall, response: StoredResponse): Promise<void> => {
       const sql = `UPDATE idempotency_key SET status_code = :status, response_body = :response
                    WHERE ${OF_CALL} AND request_hash = :requestHash`;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { createLogger } from '../lib/log.ts';
 
+/** Below the data folder. */
 export const LOG_FILE = join('logs', 'meskot.log');
 
 /** pino's levels that are printed. */

@@ -12,6 +12,7 @@ export type RelayDeps = {
   reachable: () => boolean;
   /** True while webhooks need the processor: visibility messages and retries that are not due wait. */
   isBusy: () => boolean;
+  /** How many messages are sent to Temporal at once. */
   startConcurrency: number;
 };
 
