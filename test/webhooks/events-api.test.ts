@@ -147,8 +147,10 @@ describe('listing events', () => {
       }
       const listed = await get(`/events?status=${status}&startDate=2025-06-15&endDate=2025-06-15`);
       expect(listed.body.pagination.total).toBe(5);
-      const resent = await post('/events/resend', { status, startDate: '2025-06-15', endDate: '2025-06-15' });
-      expect(resent.body.data.matched).toBe(5);
+      const asked = { status, startDate: '2025-06-15', endDate: '2025-06-15' };
+      const counted = await post('/events/resend', { ...asked, subscriptionId: row.id, dryRun: true });
+      expect(counted.body.data).toEqual({ matched: 0 });
+      expect((await post('/events/resend', asked)).body.data.matched).toBe(5);
     },
   );
 
@@ -255,10 +257,11 @@ describe('listing events', () => {
   });
 });
 
-test('another merchant finds no events, deliveries or logs', async () => {
+test('another merchant finds no events, deliveries or logs, and resends none in bulk', async () => {
   await fixture.subscribe(scope);
   const { eventId } = await fixture.failedDelivery(scope);
-  const job = await post('/events/resend', { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' });
+  const asked = { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' };
+  const job = await post('/events/resend', asked);
   const stranger = stubKey((await fixture.newMerchant()).merchantId);
   for (const key of [stranger, stubKey(scope.merchantId, 'live')]) {
     const answers = [
@@ -270,5 +273,6 @@ test('another merchant finds no events, deliveries or logs', async () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     expect((await get('/events', key)).body.pagination.total).toBe(0);
+    expect((await post('/events/resend', { ...asked, dryRun: true }, key)).body.data).toEqual({ matched: 0 });
   }
 });

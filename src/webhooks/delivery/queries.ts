@@ -42,7 +42,7 @@ export async function readOperatorDeliveries(db: Queryable, deliveryIds: string[
 /** The listed states that depend on it, by its dismissal. */
 const DEAD_LETTERS = { DEAD_LETTER: 'IS NULL', DISMISSED: 'IS NOT NULL' } as const;
 
-/** Filters of operators' lists; undefined and null do not narrow. */
+/** Filters of operators' lists and of bulk resends; undefined and null do not narrow, so a merchant's have its scope. */
 export type DeliveryFilter = Partial<
   Pick<z.output<typeof DeliveryQuery>, 'status' | 'merchantId' | 'environment' | 'event' | 'receiverHost'>
 > & {
