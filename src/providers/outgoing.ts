@@ -107,8 +107,9 @@ export type Outgoing<Row extends OutgoingRow> = {
 
 /**
  * A payout or refund after a check. `queried`: this call queried the provider, and `outcome` is its report. `isConclusive`: it
- * concludes the verified callback that triggered it, because the provider was queried and knows the outcome, or the order was
- * never sent or has the status that no report changes.
+ * concludes the verified callback that triggered it, because the provider was queried and knows the outcome, or no report
+ * changes the order: it has ended without having been sent, or has the final status. One that is not sent yet is not
+ * concluded, so that the provider calls again.
  */
 type Checked<Row> = { row: Row; queried: boolean; outcome: string | null; isConclusive: boolean };
 export type Check<Row> = (id: string, options: CheckOptions) => Promise<Checked<Row>>;
@@ -144,7 +145,7 @@ function checkedOf<Row extends OutgoingRow>(
   row: Row,
   { finalStatus, ...report }: { finalStatus: string; queried: boolean; outcome: string | null },
 ): Checked<Row> {
-  const isFinal = row.submittedAt === null || row.status === finalStatus;
+  const isFinal = row.status === finalStatus || (row.status !== 'PENDING' && row.submittedAt === null);
   return { row, ...report, isConclusive: isFinal || (report.queried && report.outcome !== 'unknown') };
 }
 

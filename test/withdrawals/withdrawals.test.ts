@@ -180,6 +180,16 @@ describe('the life of a withdrawal', () => {
     expect((await fixture.read(id)).status).toBe('PENDING');
   });
 
+  test('a verified callback about a withdrawal that is not sent yet is not concluded, and one about an ended one is', async () => {
+    const id = await fixture.ready();
+    fixture.provider.returnsForPayouts({ kind: 'unknown', reason: 'rate-limit', message: 'not sent' });
+    const unsent = await fixture.checkPayout(id, { ...CHECK, proof: true });
+    expect(unsent).toMatchObject({ isConclusive: false, row: { stage: 'CREATED', submittedAt: null } });
+    await fixture.send('POST', `${PATH}/${id}/cancel`);
+    const ended = await fixture.checkPayout(id, { ...CHECK, proof: true });
+    expect(ended).toMatchObject({ isConclusive: true, queried: false, row: { status: 'CANCELLED' } });
+  });
+
   test('fifty concurrent checks send and post a withdrawal once', async () => {
     const id = await fixture.ready();
     fixture.provider.returnsForPayouts(PAID_OUT);
