@@ -65,8 +65,8 @@ export function payoutConditions(filter: AnyFilter, searched: readonly string[])
 }
 
 /**
- * In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, those that are searched, and '-'
- * before a fee that it gives back.
+ * In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, the columns that are
+ * searched, and '-' before a fee that it gives back.
  */
 type Exported = {
   table: 'withdrawal' | 'settlement' | 'refund';

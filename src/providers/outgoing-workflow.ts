@@ -6,8 +6,9 @@ import type { OutgoingRow } from './outgoing.ts';
 type Started = Pick<OutgoingRow, 'id' | 'merchantId' | 'environment' | 'channel'>;
 
 /**
- * The workflow of each withdrawal or refund, `<table>-<id>`. `recovered`: the signal to one that may have been lost, `resumed` to one
- * whose merchant is active again; every signal means "read the row again". `isWaitOver`, in SQL: of one `o` that waits for people, by stage, whether it is past due.
+ * The workflow of each withdrawal or refund, `<table>-<id>`. Every signal means "read the row again": `recovered` to a workflow
+ * that may have been lost, `resumed` to one whose merchant is active again. `isWaitOver`, in SQL: whether an order `o` that waits
+ * for people is past due, by its stage.
  */
 type OutgoingWorkflow<Signal> = {
   table: 'withdrawal' | 'refund';

@@ -30,7 +30,10 @@ export function createCheckRefund(deps: CheckDeps): CheckRefund {
   return createCheck(deps, { ...REFUNDS, apply: async (leased, report) => applyRefundResult(deps, leased, report) });
 }
 
-/** Whether its merchant is active, and the refunds of its payment, some of which others may have paid, are not more than was paid. */
+/**
+ * Whether its merchant is active, and the refunds of its payment are together not more than was paid: another one, which had
+ * failed or was overpaid, may have paid this one's part (resolve.ts).
+ */
 async function isSendable(trx: Trx, { merchantId, transactionId }: RefundRow): Promise<boolean> {
   const sql = `SELECT m.status = 'ACTIVE' AND coalesce(t.received_santim, t.amount_santim) >= (
       SELECT sum(coalesce(r.paid_santim, r.amount_santim)) FROM refund r WHERE r.transaction_id = t.id AND ${IS_COUNTED}) AS is_sendable
