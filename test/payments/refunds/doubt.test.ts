@@ -1,6 +1,8 @@
 import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../../src/backoffice/work-queue.ts';
+import { createRegistry } from '../../../src/http/metrics.ts';
 import { readTimeline } from '../../../src/lib/timeline.ts';
 import { confirmRefund, declineRefund } from '../../../src/payments/refunds/confirm.ts';
+import { measureRefunds } from '../../../src/payments/refunds/monitoring.ts';
 import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
 import { autoDecide } from '../../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../../src/withdrawals/sync.ts';
@@ -163,6 +165,20 @@ describe('a merchant whose money out needs two people', () => {
     await fixture.report(second, returned(40_00n));
     expect(await fixture.read(second)).toMatchObject({ status: 'SUCCESS' });
     await expect(decide(second)).rejects.toMatchObject(refused);
+  });
+
+  test('the metrics count pending refunds by their stage', async () => {
+    const registry = createRegistry('test');
+    measureRefunds(registry, fixture.db);
+    const count = async () => (await registry.getSingleMetric('meskot_refunds_pending')?.get())?.values ?? [];
+    const before = await count();
+    const { first } = await awaiting();
+    await fixture.report(first, UNKNOWN);
+    const added = (await count()).map(({ labels, value }, nth) => [
+      labels['stage'],
+      value - (before[nth]?.value ?? NaN),
+    ]);
+    expect(Object.fromEntries(added)).toEqual({ AWAITING_CONFIRMATION: 1, CREATED: 0, SUBMITTED: 0, UNKNOWN: 1 });
   });
 
   test('declined it fails, and its money is available again', async () => {
