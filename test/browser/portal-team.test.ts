@@ -94,6 +94,9 @@ describe('the team of a merchant', () => {
     await page.getByLabel('New password').fill('seven grey donkeys 41');
     await page.locator('main button').click({ clickCount: 2, delay: 50, noWaitAfter: true });
     await page.waitForSelector('pre:has-text("sk_test_")');
+    await page.context().grantPermissions([]);
+    await page.click('button:text-is("Copy")');
+    await page.waitForFunction(`String(getSelection()).startsWith('sk_test_')`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.click('button:text-is("Copy")');
     await page.waitForSelector('button:text-is("Copied")');

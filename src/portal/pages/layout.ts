@@ -83,6 +83,7 @@ export function sendPage(
     </html>`.text;
 }
 
+/** A labelled field of a form. */
 export function field(label: string, name: string, attributes: Html = html``): Html {
   return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" required ${attributes} />`;
 }

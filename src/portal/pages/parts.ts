@@ -9,12 +9,15 @@ import { textsFor } from './translations.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
 
+/** The e-mail address of a form. */
 export function emailOf(form: URLSearchParams): string {
   return (form.get('email') ?? '').trim().slice(0, EMAIL_CHARACTERS_MAX);
 }
 
+/** Whether a text can be an e-mail address. */
 export const isEmail = (text: string): boolean => emailText().safeParse(text).success;
 
+/** The field for a new password. */
 export function passwordField(ctx: Context): Html {
   const texts = textsFor(ctx);
   const { min, max } = PASSWORD_CHARACTERS;

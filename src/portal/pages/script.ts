@@ -38,14 +38,21 @@ passkey?.addEventListener('submit', async (event) => {
 });
 `;
 
-/** A button that copies, below each text that is shown once. Browsers let only pages of https and localhost copy. */
+/**
+ * A button that copies, below each text that is shown once, or selects it where copying is not allowed. Browsers let only
+ * pages of https and localhost copy.
+ */
 const COPY = `
 for (const text of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
   const button = document.createElement('button');
   Object.assign(button, { type: 'button', className: 'second', textContent: text.dataset.copy });
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(text.textContent);
-    button.textContent = text.dataset.copied;
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = text.dataset.copied;
+    } catch {
+      getSelection().selectAllChildren(text);
+    }
   });
   text.after(button);
 }

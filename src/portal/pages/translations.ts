@@ -129,4 +129,5 @@ const am = {
 
 const TEXTS = { en, am };
 
+/** The texts in the language of the visitor. */
 export const textsFor = (ctx: Context): Texts => TEXTS[languageOf(ctx)];
