@@ -146,12 +146,15 @@ export async function listMovements(db: Queryable, { types, resourceId, ...filte
 /** The number and the sum of the movements that {@link listMovements} lists, and the account's balance around the days. */
 export async function sumMovements(db: Queryable, { types, resourceId, ...filter }: MovementFilter) {
   const span = await readSpan(db, filter);
-  // All movements are summed up without their journals, which a report of a million would have to read.
-  const of = types || resourceId ? movementsSql({ types, resourceId }) : `FROM ledger_entry e WHERE ${IN_SPAN}`;
-  const sql = `SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS amount_santim ${of}`;
-  const sums = await first<{ count: number; amountSantim: Santim }>(db, sql, { ...span, types, resourceId });
   const { openingSantim, closingSantim } = span;
-  return { count: sums?.count ?? 0, amountSantim: sums?.amountSantim ?? 0n, openingSantim, closingSantim };
+  // All movements together are the difference of the balances: neither an amount nor a journal is read.
+  const sql =
+    types || resourceId
+      ? `SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS amount_santim ${movementsSql({ types, resourceId })}`
+      : `SELECT count(*)::int AS count FROM ledger_entry e WHERE ${IN_SPAN}`;
+  const sums = await first<{ count: number; amountSantim?: Santim }>(db, sql, { ...span, types, resourceId });
+  const { count = 0, amountSantim = closingSantim - openingSantim } = sums ?? {};
+  return { count, amountSantim, openingSantim, closingSantim };
 }
 
 /** Every movement of a merchant's two accounts because of these resources, the oldest first. */

@@ -25,9 +25,9 @@ export async function summarise(
   const range = readPeriod(requested, now);
   const filter = { ...scopeOf(scope), range, statuses: null, channel: null };
   return inSnapshot(db, async (trx, asOf) => {
-    const sumsOf = async (kind: (typeof SUMMED_UP)[number]) =>
+    const readSums = async (kind: (typeof SUMMED_UP)[number]) =>
       presentGroups(kinds.includes(kind) ? await groupInParts(trx, filter, SOURCES[kind]) : []);
-    const [payments, refunds, withdrawals, settlements] = await Promise.all(SUMMED_UP.map(sumsOf));
+    const [payments, refunds, withdrawals, settlements] = await Promise.all(SUMMED_UP.map(readSums));
     return {
       period: requested.period,
       ...presentDays(range),
