@@ -160,6 +160,7 @@ function validate(route: Route): RouteMiddleware {
   };
 }
 
+/** Aborts when the caller hangs up. */
 export function hungUp({ res }: Pick<RouteContext, 'res'>): AbortSignal {
   const controller = new AbortController();
   if (res.closed || res.destroyed) controller.abort();

@@ -35,6 +35,7 @@ export function validateResponse(route: Route, { status = 200, data }: RouteResu
   throw new Error(`${route.operationId} broke its response schema at ${where}`);
 }
 
+/** The error envelope as JSON text. */
 export function errorText(error: AppError, context: { requestId: string; baseUrl: string; at: Date }): string {
   const { code, details, existing } = error;
   return JSON.stringify({
@@ -74,6 +75,7 @@ function codeOf(error: unknown): string {
 /** The headers of JSON that no cache stores. */
 export const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
 
+/** Sends JSON that no cache stores. */
 export function sendJson(ctx: Context, { status, text }: StoredResponse): void {
   ctx.status = status;
   ctx.set(JSON_HEADERS);

@@ -44,10 +44,12 @@ export function reseal(ring: KeyRing, scope: string, sealed: Buffer): Buffer | n
   return keyIdOf(sealed) === ring.currentId ? null : seal(ring, scope, unseal(ring, scope, sealed));
 }
 
+/** {@link seal} for text. */
 export function encrypt(ring: KeyRing, scope: string, text: string): Buffer {
   return seal(ring, scope, Buffer.from(text));
 }
 
+/** {@link unseal} for text. */
 export function decrypt(ring: KeyRing, scope: string, sealed: Buffer): string {
   return unseal(ring, scope, sealed).toString();
 }

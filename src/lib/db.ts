@@ -214,6 +214,7 @@ export function insertSql(table: string, row: Record<string, unknown>): string {
   return `INSERT INTO ${table} (${names.map(snakeCase).join(', ')}) VALUES (:${names.join(', :')}) RETURNING *`;
 }
 
+/** Inserts a row as {@link insertSql}. */
 export async function insertRow<Row>(trx: Trx, table: string, row: Record<string, unknown>): Promise<Row> {
   return (await first<Row>(trx, insertSql(table, row), row)) as Row;
 }

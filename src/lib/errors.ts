@@ -95,6 +95,7 @@ export function invalidFields(
   return new AppError('VALIDATION_ERROR', message, { details });
 }
 
+/** The issues of an error in responses. */
 export const presentIssues = (details: readonly FieldIssue[]) =>
   details.map(({ field, issue, code = 'invalid', params }) => ({ field, issue, code, ...(params && { params }) }));
 

@@ -51,6 +51,7 @@ export function signCbeBirr(message: SignedMessage, hashKey: string): string {
   return sha256(joinSorted(fields)).toString('hex');
 }
 
+/** Whether `signature` is this message's own. */
 export function verifyCbeBirr(message: SignedMessage, hashKey: string): boolean {
   const signature = message['signature'];
   const expected = Buffer.from(signCbeBirr(message, hashKey));

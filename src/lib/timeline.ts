@@ -6,6 +6,7 @@ import { instant } from './fields.ts';
 /** The kinds of entries in the timeline of an aggregate: what each records, and the shape of its `detail`. */
 export type TimelineKinds = Readonly<Record<string, { description: string; detail: z.ZodObject }>>;
 
+/** A kind of entry, for {@link TimelineKinds}. */
 export const entry = (description: string, detail: z.ZodRawShape = {}) => ({
   description,
   detail: z.object(detail),

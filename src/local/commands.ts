@@ -79,6 +79,7 @@ export async function seed(project: string, write: (text: string) => void): Prom
   );
 }
 
+/** The banner: addresses, keys and first commands, as far as they exist. */
 export function formatBanner(info: ServiceInfo, dataFolder: string): string {
   const lines: [string, string | undefined][] = [
     ['API', info.apiUrl],

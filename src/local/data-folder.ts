@@ -50,6 +50,7 @@ export type Lock = { release: () => void } | { takenBy: number };
 const stateFile = (dataFolder: string): string => join(dataFolder, 'state.json');
 const lockFile = (dataFolder: string): string => join(dataFolder, 'meskot.pid');
 
+/** The state of the last start that became ready. */
 export function readState(dataFolder: string): LocalState {
   try {
     return JSON.parse(readFileSync(stateFile(dataFolder), 'utf8')) as LocalState;
@@ -71,6 +72,7 @@ export async function lockDataFolder(dataFolder: string): Promise<Lock> {
   return takeLock(lockFile(dataFolder));
 }
 
+/** The living process that has locked the folder. */
 export async function findLockHolder(dataFolder: string): Promise<number | undefined> {
   return (await findChild(lockFile(dataFolder)))?.pid;
 }

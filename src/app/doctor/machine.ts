@@ -10,6 +10,7 @@ import { createResolve, openTunnel, targetOf } from '../../webhooks/egress/egres
 import { check, codeOf, type DoctorParts, type Finding, ok, type Result, warning, wrong } from './check.ts';
 import { checkCertificate, ofNetworkFailure, serverOf, type Server } from './reach.ts';
 
+/** The folders that a process writes to. */
 export async function checkDisks({ config: { disks } }: DoctorParts): Promise<Finding[]> {
   const { folders, freeMegabytesMin } = disks;
   const each = Object.entries(folders).map(([setting, folder]) =>

@@ -62,6 +62,7 @@ function nextOfTls(code: string, setting: string): string {
   return 'The server must send its whole chain. An authority of its own is trusted by NODE_EXTRA_CA_CERTS=file.pem.';
 }
 
+/** Whether a connection opens. */
 export async function tryConnect({ host, port }: Server): Promise<NetworkFailure | null> {
   const socket = connectTcp({ host, port });
   try {

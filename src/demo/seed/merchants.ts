@@ -220,6 +220,7 @@ const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old',
   },
 });
 
+/** The dependencies of the subscription operations, from the settings. */
 export function subscriptionDeps(
   { keyRing, egress, PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'keyRing' | 'egress' | 'PUBLIC_BASE_URL'>,
   at: Date,

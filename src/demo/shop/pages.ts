@@ -6,6 +6,7 @@ import { TEXTS, type Language, type ShopTexts } from './texts.ts';
 
 const STYLE_SHEET = markup(`<style>${STYLE}</style>`);
 
+/** The shop: the menu, the behaviour towards webhooks, and the last deliveries. */
 export function shopPage({ behaviour, deliveries }: Pick<Inbox, 'behaviour' | 'deliveries'>, language: Language) {
   const texts = TEXTS[language];
   const modes = BEHAVIOURS.map(
@@ -81,6 +82,7 @@ export function returnPage(kind: Return, { orderNo, state, language }: ReturnVie
 
 type ReturnView = { orderNo: string; state: OrderState | undefined; language: Language };
 
+/** The payment of an order, as far as the shop has learned of it. */
 export function orderText(state: OrderState | undefined, language: Language): string {
   const { known, unknown } = TEXTS[language];
   const [before = '', after = ''] = known.split('{status}');

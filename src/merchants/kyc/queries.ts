@@ -61,9 +61,10 @@ const NOT_STARTED: Omit<ApplicationRow, keyof MerchantScope> = {
   decidedAt: null,
 };
 
-/** A verified business, as customers see it; null before its verification. */
+/** A verified business, as customers see it. */
 export type Business = { legalName: string; supportPhone: string | null; logoId: string | null };
 
+/** The merchant's verified business; null before its verification. */
 export async function findBusiness(db: Queryable, scope: MerchantScope): Promise<Business | null> {
   const business = await first<Business>(
     db,

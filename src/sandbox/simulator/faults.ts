@@ -57,6 +57,7 @@ const DELAY_MS = 60_000;
 
 export type Faults = ReturnType<typeof createFaults>;
 
+/** The faults that admin calls have added. */
 export function createFaults() {
   let faults: Fault[] = [];
 

@@ -61,6 +61,7 @@ function positionOf({ atMs, reference, type }: Movement): string {
  */
 export type ChannelTotals = Record<'received' | 'paidOut' | 'reversed' | 'refunded' | 'unpaid', string>;
 
+/** The totals of all saved movements. */
 export function totalsOf(channel: SimulatedChannel, orders: readonly Order[]): ChannelTotals {
   const sum = (wanted: (order: Order) => boolean): bigint =>
     orders

@@ -131,6 +131,7 @@ function decisionOf(order: Order): Decision | null {
   };
 }
 
+/** A new order, undecided. */
 export function createOrder(request: OrderRequest, more: Pick<Order, 'behaviour' | 'faults' | 'createdAtMs'>): Order {
   return {
     ...request,

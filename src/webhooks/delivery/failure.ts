@@ -38,10 +38,12 @@ export const TLS_REASONS: Readonly<Record<string, string>> = {
 const OPENSSL_REASON = /SSL routines:\w*:([\w ]+)/;
 const MESSAGE_CHARACTERS_MAX = 300;
 
+/** The failure when the timeout ends this phase. */
 export function timeoutFailure(phase: Phase, timeoutMs: number): Failure {
   return { code: 'timeout', message: `No response within ${timeoutMs / 1000} s: ${UNFINISHED[phase]}.` };
 }
 
+/** The failure for a status outside 200–299. */
 export function unexpectedStatus(status: number): Failure {
   const why = status >= 300 && status < 400 ? 'redirects are not followed' : 'only 200 to 299 confirms the receipt';
   return { code: 'http_status', message: `The endpoint returned ${status}; ${why}.` };
