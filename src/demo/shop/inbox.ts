@@ -80,7 +80,7 @@ export function createInbox(webhookSecret: string) {
 }
 
 /** Sets an entry and deletes the oldest one beyond the limit. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+export function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
