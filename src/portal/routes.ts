@@ -72,7 +72,7 @@ export async function readMe(
     role,
     permissions,
     denied: denied.map((permission) => ({ permission, roles: rolesWith(permission) })),
-    apiUrl: baseUrl.replace(/\/{1,9}$/, ''),
+    apiUrl: baseUrl,
     twoFactor: {
       enabled: session.totpEnabledAt !== null,
       requiredForLive: role !== null && TWO_FACTOR_ROLES.includes(role),

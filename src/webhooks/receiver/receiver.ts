@@ -26,7 +26,7 @@ type ReceiverDeps = { db: Queryable; keyRing: KeyRing; log: Pick<Logger, 'error'
 
 /** The address of a subscription's receiver, as merchants see it. It takes no requests from outside. */
 export function receiverUrl(baseUrl: string, subscriptionId: string): string {
-  return `${baseUrl.replace(/\/{1,9}$/, '')}/sandbox/receiver/${subscriptionId}`;
+  return `${baseUrl}/sandbox/receiver/${subscriptionId}`;
 }
 
 /**
