@@ -1,12 +1,14 @@
 import { channelName } from '../ui/channel-text.ts';
 import { DELIVERY_TEXTS } from '../ui/delivery-status.ts';
-import { birr, formatCount, formatDay, formatInstant, listed } from '../ui/format.ts';
+import {
+  fieldLabel as sharedLabel,
+  fieldText as sharedText,
+  STATES as SHARED_STATES,
+  codeText as sharedCode,
+} from '../ui/field-words.ts';
+import { listed } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
-import { DOCUMENT_LABELS, FIELD_LABELS, KYC_STATES } from '../ui/kyc-text.ts';
 import { catalogue } from '../ui/language.ts';
-import { STATES as REFUND_STATES } from '../ui/refund-state.tsx';
-import { ROLES } from '../ui/role-text.ts';
-import { STATES as SETTLEMENT_STATES } from '../ui/settlement-state.tsx';
 import { HELD_REASON_TEXTS, providerFailure, STATES as TRANSACTION_STATES } from '../ui/transaction-state.tsx';
 import { STATES as WITHDRAWAL_STATES } from '../ui/withdrawal-state.tsx';
 import { ACTIONS, RESOURCES } from './action-text.ts';
@@ -28,18 +30,11 @@ import { REASONS } from './withdrawals/text.ts';
 
 type Words = Readonly<Record<string, string>>;
 
-/** The names of the fields that the audit log has; others are shown as the API has them. */
+/** The names of the fields that only operators see; others are shown as the API has them. */
 const FIELDS = catalogue({
-  status: ['Status', 'ሁኔታ'],
-  stage: ['Stage', 'ደረጃ'],
   state: ['State', 'ሁኔታ'],
   returnedOnRefund: ['Fee returned on refund', 'የአገልግሎት ክፍያው በተመላሽ ክፍያ ይመለሳል'],
-  role: ['Role', 'ሚና'],
-  active: ['Active', 'ንቁ'],
-  name: ['Name', 'ስም'],
   nameAm: ['Name in Amharic', 'ስም በአማርኛ'],
-  email: ['E-mail', 'ኢሜይል'],
-  amount: ['Amount', 'መጠን'],
   amountSantim: ['Amount', 'መጠን'],
   reportedSantim: ['Reported', 'አቅራቢው የነገረው'],
   paidAmount: ['Paid', 'የተከፈለ'],
@@ -50,7 +45,6 @@ const FIELDS = catalogue({
   fee: ['Fee', 'የአገልግሎት ክፍያ'],
   feeTax: ['Tax on the fee', 'የአገልግሎት ክፍያው ግብር'],
   direction: ['Direction', 'አቅጣጫ'],
-  channel: ['Channel', 'የክፍያ መንገድ'],
   basisPoints: ['Rate', 'መጠን በመቶ'],
   taxBasisPoints: ['Tax', 'ግብር'],
   fixed: ['Fixed part', 'ቋሚ ክፍል'],
@@ -63,32 +57,22 @@ const FIELDS = catalogue({
   twoPersonAmount: ['Two approvals from', 'ሁለት ማጽደቅ ከ'],
   perHourMax: ['At most within an hour', 'በአንድ ሰዓት ቢበዛ'],
   tier: ['Tier', 'ደረጃ'],
-  submission: ['Submission', 'ያቀረበበት ቁጥር'],
-  approval: ['Approval', 'ማጽደቅ'],
-  enabled: ['Turned on', 'በርቷል'],
   environment: ['Environment', 'አካባቢ'],
-  kind: ['Kind', 'ዓይነት'],
-  scopes: ['Permissions', 'ፈቃዶች'],
-  ipRanges: ['Addresses', 'አድራሻዎች'],
   days: ['Lifetime in days', 'ዕድሜ በቀናት'],
-  overlapHours: ['Overlap in hours', 'የመደራረብ ሰዓታት'],
   rotates: ['Rotated key', 'የሚቀየረው ቁልፍ'],
   rotatedTo: ['Successor', 'ተተኪ ቁልፍ'],
   invitationId: ['Invitation', 'ግብዣ'],
   operatorId: ['Operator', 'ኦፕሬተር'],
-  expiresAt: ['Expires at', 'የሚያበቃበት ጊዜ'],
   revokedAt: ['Revoked at', 'የተሰረዘበት ጊዜ'],
   startsAt: ['Begins', 'የሚጀምርበት'],
   endsAt: ['Ends', 'የሚያበቃበት'],
   cancelledAt: ['Ended or cancelled at', 'ያበቃበት ወይም የተሰረዘበት ጊዜ'],
-  reason: ['Reason', 'ምክንያት'],
   reasonAm: ['Reason in Amharic', 'ምክንያት በአማርኛ'],
   date: ['Day', 'ቀን'],
   day: ['Day', 'ቀን'],
   confirmed: ['Its day is confirmed', 'ቀኑ ተረጋግጧል'],
   bankReference: ['Reference of the bank', 'የባንክ ማጣቀሻ'],
   providerReference: ['Reference of the provider', 'የአቅራቢው ማጣቀሻ'],
-  reference: ['Reference', 'ማጣቀሻ'],
   returnReference: ['Reference of the return', 'የመመለሻ ማጣቀሻ'],
   creditedOn: ['Credited on', 'የገባበት ቀን'],
   outcome: ['Outcome', 'ውጤት'],
@@ -98,15 +82,12 @@ const FIELDS = catalogue({
   account: ['Account', 'ሂሳብ'],
   payoutAccount: ['Account of payouts', 'የወጪ ሂሳብ'],
   checkOutcome: ['Last check', 'የመጨረሻ ፍተሻ'],
-  matched: ['Deliveries', 'መላኪያዎች'],
-  transactionId: ['Transaction', 'ግብይት'],
   withdrawalId: ['Withdrawal', 'ወጪ'],
   refundId: ['Refund', 'ተመላሽ ክፍያ'],
   awaitsConfirmation: ['Waits for a second person', 'ሁለተኛ ሰው ይጠብቃል'],
   orderId: ['Order', 'ትዕዛዝ'],
   event: ['Event', 'ክስተት'],
   eventId: ['Event id', 'የክስተት መለያ'],
-  subscriptionId: ['Subscription', 'ምዝገባ'],
   receiverHost: ['Receiver', 'ተቀባይ'],
   attempts: ['Attempts', 'ሙከራዎች'],
   failures: ['Failed tries', 'ያልተሳኩ ሙከራዎች'],
@@ -121,7 +102,6 @@ const FIELDS = catalogue({
   action: ['Action', 'ተግባር'],
   resourceType: ['What', 'ምንድን ነው'],
   resourceId: ['Id', 'መለያ'],
-  fields: ['Filled in', 'የተሞላው'],
   documentId: ['Document', 'ሰነድ'],
   documents: ['Documents', 'ሰነዶች'],
   reasons: ['Why it is reviewed', 'የሚመረመርበት ምክንያት'],
@@ -137,26 +117,8 @@ const FIELDS = catalogue({
   late: ['Confirmed late', 'ዘግይቶ የተረጋገጠ'],
 });
 
-const AMOUNTS = [
-  'amount',
-  'paidAmount',
-  'received',
-  'fee',
-  'feeTax',
-  'fixed',
-  'min',
-  'max',
-  'daily',
-  'largeAmount',
-  'twoPersonAmount',
-  'expected',
-  'ours',
-  'theirs',
-];
-
 /** The words for the values of a field, whatever has it. */
 const VALUES: Readonly<Record<string, Words>> = {
-  role: ROLES,
   action: ACTIONS,
   resourceType: RESOURCES,
   direction: DIRECTIONS,
@@ -168,56 +130,33 @@ const VALUES: Readonly<Record<string, Words>> = {
   discrepancy: DISCREPANCIES,
   reasons: REASONS,
   ourStatus: { ...WITHDRAWAL_STATES, ...ATTEMPT_STATES },
-  kind: { ...KEY_KINDS, ...HOLIDAY_KINDS, ...DOCUMENT_LABELS },
-  fields: FIELD_LABELS,
+  kind: { ...KEY_KINDS, ...HOLIDAY_KINDS },
 };
 
 /** The words for the states of a resource. */
 const STATES: Partial<Record<AuditEntry['resourceType'], Words>> = {
+  ...SHARED_STATES,
   transaction: TRANSACTION_STATES,
-  refund: REFUND_STATES,
-  withdrawal: WITHDRAWAL_STATES,
-  settlement: SETTLEMENT_STATES,
   delivery: DELIVERY_TEXTS,
   merchant: { ACTIVE: merchants.ACTIVE, SUSPENDED: merchants.SUSPENDED },
-  kyc: KYC_STATES,
   proposal: PROPOSAL_STATES,
 };
 
-const isInstant = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value);
-const isDay = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value);
-
 /** The name of a field; undefined: none is known. */
-export const fieldLabel = (field: string): string | undefined => (FIELDS as Words)[field];
-
-function numberText(field: string, value: number): string {
-  if (/basisPoints$/i.test(field)) return merchants.points(value);
-  // Of the timeline, in santim.
-  if (field.endsWith('Santim')) return birr(value / 100);
-  return AMOUNTS.includes(field) ? birr(value) : formatCount(value);
-}
+export const fieldLabel = (field: string): string | undefined => (FIELDS as Words)[field] ?? sharedLabel(field);
 
 function codeText(field: string, code: string, of: AuditEntry['resourceType'] | undefined): string | undefined {
-  if (field === 'channel') return channelName(code);
   if (field === 'outcome' || field === 'providerSays') return outcomeText(code);
   if (field === 'type') return orderTypeText(code);
   if (field === 'code') return providerFailure(code);
   if (field === 'status' || field === 'stage') return of && STATES[of]?.[code];
-  return VALUES[field]?.[code];
+  return VALUES[field]?.[code] ?? sharedCode(field, code);
 }
 
 /** The value of a field in words; undefined: it is its own. `of`: what has the field, where that is known. */
 export function fieldText(field: string, value: unknown, of?: AuditEntry['resourceType']): string | undefined {
-  if (typeof value === 'boolean') return value ? merchants.yes : merchants.no;
-  if (typeof value === 'number') return numberText(field, value);
-  if (Array.isArray(value)) {
-    const texts = value.map((one) => (typeof one === 'string' ? (codeText(field, one, of) ?? one) : undefined));
-    return texts.includes(undefined) ? undefined : listed(texts);
-  }
-  if (typeof value !== 'string') return undefined;
-  if (isInstant(value)) return formatInstant(value);
-  return isDay(value) ? formatDay(value) : codeText(field, value, of);
+  if (typeof value === 'number' && /basisPoints$/i.test(field)) return merchants.points(value);
+  return sharedText(field, value, (code) => codeText(field, code, of));
 }
 
 /** A rule of fees or limits by what it is of: "Payments, telebirr". */

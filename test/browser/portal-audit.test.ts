@@ -36,13 +36,27 @@ describe("the audit log of a merchant's people and keys", () => {
     const text = await drawer.innerText();
     expect(text).toMatch(/Shop server[^]*127\.0\.0\.1/);
     const rows = await drawer.locator('tbody tr').allInnerTexts();
-    expect(rows.map((row) => row.split(/\s+/).join(' '))).toEqual([
-      'active true false',
-      'eventTypes * payment.succeeded',
-    ]);
+    expect(rows.map((row) => row.split(/\s+/).join(' '))).toEqual(['Active yes no', 'Events * payment.succeeded']);
     await drawer.getByText('Show the API call').click();
     await page.waitForURL(/\/test\/requests\?requestId=req_\w+&open=req_\w+$/);
     await page.waitForSelector('dialog >> text=127.0.0.1');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('names the fields of every change, and their values, in Amharic', async () => {
+    const { page, problems, close } = await portal.open('/test/audit', { role: 'owner', language: 'am' });
+    const drawer = page.locator('dialog');
+    const fields: string[] = [];
+    for (let number = 0; number < 4; number += 1) {
+      await page.locator('main tbody tr a').nth(number).click();
+      await drawer.locator('tbody tr').first().waitFor();
+      expect(await drawer.locator('tbody td:first-child code').allInnerTexts()).toEqual([]);
+      fields.push(...(await drawer.locator('tbody tr').allInnerTexts()).map((row) => row.split(/\s+/).join(' ')));
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'detached' });
+    }
+    expect(fields).toEqual(expect.arrayContaining(['ንቁ አዎ አይ', 'ሚና ተመልካች', 'ዓይነት ሁሉም']));
     expect(problems).toEqual([]);
     await close();
   });

@@ -18,6 +18,7 @@ import { REFRESH_MS } from '../../ui/use-calls.ts';
 import { headers } from '../headers.ts';
 import { useMember } from '../member.ts';
 import { useRead, type AuditedChange } from '../routes.ts';
+import { wordsOf } from './field-words.ts';
 import { ACTIONS, text } from './text.ts';
 
 const FILTERS: readonly Filter[] = [
@@ -93,7 +94,7 @@ function Change({ change }: { change: AuditedChange }) {
         }}
       />
       <Section title={text.fields}>
-        <Changes before={change.before} after={change.after} none={text.noFields} />
+        <Changes before={change.before} after={change.after} none={text.noFields} words={wordsOf(change.action)} />
       </Section>
       <div className="flex flex-wrap gap-2">
         {isCall && (
