@@ -1,6 +1,7 @@
 import { findUserByEmail, setMembership } from '../../src/access/users/users.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { addPerson, confirmTwoFactor } from '../portal/portal.ts';
+import { until } from '../support/until.ts';
 import { openTab, WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
@@ -96,7 +97,7 @@ describe('the team of a merchant', () => {
     await page.waitForSelector('pre:has-text("sk_test_")');
     await page.context().grantPermissions([]);
     await page.click('button:text-is("Copy")');
-    await page.waitForFunction(`String(getSelection()).startsWith('sk_test_')`);
+    await until('the key to be selected', async () => page.evaluate(`String(getSelection()).startsWith('sk_test_')`));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.click('button:text-is("Copy")');
     await page.waitForSelector('button:text-is("Copied")');
