@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
-import { createSharedRead } from '../lib/shared-read.ts';
 import type { Session } from './session.ts';
 import type { SessionStatus } from './states.ts';
 
@@ -57,4 +58,27 @@ export async function waitForState(
     const state = found(await readState(sessionId), 'checkout session');
     if (until(state) || signal.aborted || performance.now() >= deadlineMs) return state;
   }
+}
+
+/**
+ * Reads by id with one statement per interval, for all ids that were requested meanwhile: thousands of waiting requests
+ * cost as many statements as one, and none of them holds a connection.
+ */
+function createSharedRead<Value>(
+  intervalMs: number,
+  readAll: (ids: string[]) => Promise<ReadonlyMap<string, Value>>,
+): (id: string) => Promise<Value | undefined> {
+  const wanted = new Set<string>();
+  let next: Promise<ReadonlyMap<string, Value>> | null = null;
+  const readNext = async (): Promise<ReadonlyMap<string, Value>> => {
+    await sleep(intervalMs);
+    const ids = [...wanted];
+    wanted.clear();
+    next = null;
+    return readAll(ids);
+  };
+  return async (id) => {
+    wanted.add(id);
+    return (await (next ??= readNext())).get(id);
+  };
 }
