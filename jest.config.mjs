@@ -12,8 +12,11 @@ export default {
   testEnvironment: './test/support/shared-environment.mjs',
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // Chaos takes minutes: npm run test:chaos.
-  testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
+  // They take minutes: npm run test:chaos, test:image and test:compose.
+  testPathIgnorePatterns: [
+    ...['chaos', 'image', 'compose'].map((folder) => `<rootDir>/test/${folder}/`),
+    ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

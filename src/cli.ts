@@ -144,12 +144,24 @@ command('doctor', 'Check settings, servers, disks and live providers; exit code 
     const env = await withLocalServers(project).catch(() => environment);
     await exitWith(doctor({ env, project, terminal }, options));
   });
-command('workflows', 'The workflows as workers load them')
+const workflows = command('workflows', 'The workflows as workers load them');
+workflows
   .command('bundle <file>')
   .description('Write the workflows as one script, which WORKFLOW_BUNDLE_PATH names')
   .action(async (file: string) => {
     const { bundleWorkflows } = await import('./temporal/workers.ts');
     await writeFile(file, (await bundleWorkflows({ warn: terminal.note })).code);
+  });
+workflows
+  .command('use-build [build]')
+  .description('Give the workflows to the workers of a build, by default of TEMPORAL_WORKER_BUILD_ID')
+  .action(async (build?: string) => {
+    const [{ readConfig, environment }, { makeCurrent }] = await Promise.all([
+      import('./config.ts'),
+      import('./app/commands/builds.ts'),
+    ]);
+    const config = readConfig(environment, { usesSecrets: false });
+    terminal.write(`${await makeCurrent(config, build)}\n`);
   });
 command('ledger', 'The ledger')
   .command('verify')

@@ -42,8 +42,10 @@ export async function serveWorker(): Promise<number> {
     const { LISTEN_HOST: host, METRICS_PORT: port } = config;
     const readMore = await installRuntime(log);
     const registry = createRegistry('worker');
-    const metrics = await listenForMetrics(registry, { host, port, log, readMore });
+    let isReady = (): boolean => false;
+    const metrics = await listenForMetrics(registry, { host, port, log, readMore, isReady: () => isReady() });
     const worker = startWorker(config, { log, registry });
+    isReady = worker.isReady;
     log.info({ metricsUrl: metrics.url }, 'worker started');
     void worker.ready.then(() => log.info('workflow workers started'));
     return { stop: () => worker.stop().finally(metrics.close) };

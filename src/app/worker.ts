@@ -139,6 +139,8 @@ export function startWorker(config: Config, options: WorkerOptions) {
   return {
     /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
     ready: temporal.ready,
+    /** Whether Temporal's workers poll now. */
+    isReady: temporal.isPolling,
     /** Completes requests in flight, then closes everything. */
     stop: async () => {
       databaseClock.stop();

@@ -152,14 +152,25 @@ type MetricsAddress = {
   log: Pick<Logger, 'warn'>;
   /** More metrics in Prometheus' text format, of sources without the registry. */
   readMore?: (() => Promise<string>) | undefined;
+  /** Whether the process does its work, for /readyz; without it there is no such path. */
+  isReady?: () => boolean;
 };
 
 /**
- * Serves the registry at /metrics on a separate port, which is not public. `url` is null when another process uses the
- * port; this one then serves no metrics.
+ * Serves the registry at /metrics on a separate port, which is not public, and of a process without an API /livez and
+ * /readyz. `url` is null when another process uses the port; this one then serves none.
  */
 export async function listenForMetrics(registry: Registry, at: MetricsAddress) {
+  const { isReady } = at;
   const server = createServer((request, response) => {
+    if (isReady && request.url === '/livez') {
+      response.writeHead(200).end('alive\n');
+      return;
+    }
+    if (isReady && request.url === '/readyz') {
+      response.writeHead(isReady() ? 200 : 503).end(isReady() ? 'ready\n' : 'not ready\n');
+      return;
+    }
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

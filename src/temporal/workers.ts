@@ -14,10 +14,12 @@ import {
 
 import type { createActivities } from '../../activities/index.ts';
 import type { Config, TaskQueue } from '../config.ts';
+import { DAY_MS } from '../lib/dates.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { anyFreePort } from '../lib/ports.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
+import { deploymentOf, useBuild } from './builds.ts';
 import { createTemporalGateway, temporalConnection, type TemporalGateway } from './client.ts';
 
 export type TemporalWorkersOptions = {
@@ -58,8 +60,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   let workers: Worker[] = [];
   let stopping = false;
   const [ready, announceReady] = announcement();
-  const { WORKFLOW_BUNDLE_PATH: codePath } = config;
-  let bundle = options.workflowBundle ?? (codePath === undefined ? undefined : { codePath });
+  let bundle = options.workflowBundle ?? existingBundle(config);
   let wasUnavailable = false;
   const [prepared, announcePrepared] = announcement();
 
@@ -76,6 +77,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
       current = gateway;
       const running = Promise.all(workers.map(async (worker) => worker.run()));
       announceReady();
+      void becomeFirstBuild(options, connection);
       await running;
     } finally {
       current = null;
@@ -91,9 +93,9 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
         await runOnce(bundle);
       } catch (error) {
         announcePrepared();
-        const { TEMPORAL_ADDRESS: address } = config;
         wasUnavailable = bundle !== undefined;
-        if (wasUnavailable) log.warn({ err: error, address }, 'Temporal is unavailable; retrying');
+        if (wasUnavailable)
+          log.warn({ err: error, address: config.TEMPORAL_ADDRESS }, 'Temporal is unavailable; retrying');
         else log.error({ err: error }, 'The workflows could not be bundled; retrying');
       }
       if (!stopping) await sleep(RECONNECT_MS);
@@ -109,6 +111,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
     ready,
     /** Resolves once the workers are created, which blocks the event loop for seconds, or could not be. */
     prepared,
+    isPolling: (): boolean => current !== null && !stopping,
     /** While no connection exists, every call fails at once. */
     gateway: {
       send: async (message: OutboxMessage) => connected().send(message),
@@ -121,6 +124,25 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
       await running;
     },
   };
+}
+
+function existingBundle({ WORKFLOW_BUNDLE_PATH: codePath }: Config): WorkflowBundleOption | undefined {
+  return codePath === undefined ? undefined : { codePath };
+}
+
+/** The first build of an installation gets the workflows by itself; later ones wait for a release to give them. */
+async function becomeFirstBuild({ config, log }: TemporalWorkersOptions, connection: NativeConnection): Promise<void> {
+  const { TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  if (buildId === undefined) return;
+  try {
+    const currentBuildId = await useBuild({ config, connection }, { buildId, withinMs: DAY_MS, unlessAnother: true });
+    log.info({ buildId, currentBuildId }, 'the build that gets the workflows');
+  } catch (error) {
+    log.warn(
+      { err: error, buildId },
+      'whether this build gets workflows is unknown; make it current as in releasing.md',
+    );
+  }
 }
 
 /** A promise and the function that resolves it. */
@@ -160,7 +182,7 @@ export async function bundleWorkflows(log: { warn: (message: string) => void }):
 /** The workers of the queues that this process serves: each with workflows costs a thread. */
 function workersOf({ config, activities, workflowBundle }: TemporalWorkersOptions): WorkerOptions[] {
   const { DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId, TASK_QUEUE_PREFIX: prefix } = config;
-  const deploymentName = `${prefix}${config.TEMPORAL_DEPLOYMENT_NAME}`;
+  const deploymentName = deploymentOf(config);
   const shared: Omit<WorkerOptions, 'taskQueue'> = {
     namespace: config.TEMPORAL_NAMESPACE,
     shutdownGraceTime: SHUTDOWN_GRACE,

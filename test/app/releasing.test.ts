@@ -1,3 +1,4 @@
+import { findCurrentBuild, useBuild } from '../../src/temporal/builds.ts';
 import { buy, startChaosService, PHONES, type ChaosService, type ChaosMerchant } from '../chaos/service.ts';
 import { until } from '../support/until.ts';
 
@@ -15,29 +16,11 @@ afterAll(async () => {
   await service.close();
 }, 60_000);
 
-/** As `temporal worker deployment set-current-version` does, once the build's workers are there. */
-async function makeCurrent(buildId: string): Promise<void> {
-  const { workflowService, deploymentName } = namesOf();
-  await until(`build ${buildId} to be current`, async () =>
-    workflowService
-      .setWorkerDeploymentCurrentVersion({ namespace: 'default', deploymentName, buildId, identity: 'test' })
-      .then(
-        () => true,
-        () => false,
-      ),
-  );
-}
+const temporal = () => ({ config: service.fixture.config, connection: service.fixture.temporal.connection });
+const give = async (buildId: string) => useBuild(temporal(), { buildId, withinMs: 30_000 });
 
-function namesOf() {
-  const { temporal, config } = service.fixture;
-  const { workflowService } = temporal.client;
-  return { workflowService, deploymentName: `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}` };
-}
-
-test('a build gets work once it is current, and parked workflows continue on the next build', async () => {
+test('the first build gets the workflows, and parked ones continue on the next build once it is given them', async () => {
   const first = service.fixture.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.0' });
-  await first.ready;
-  await makeCurrent('1.0');
   const { attemptId } = await buy(merchant.client, { orderNo: 'RELEASE-1', phone: PHONES.silent });
   const handle = service.fixture.temporal.client.workflow.getHandle(`payment-${attemptId}`);
   const workedOnBy = async (buildId: string) =>
@@ -49,8 +32,16 @@ test('a build gets work once it is current, and parked workflows continue on the
 
   const second = service.fixture.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.1' });
   await second.ready;
-  await makeCurrent('1.1');
+  await expect(findCurrentBuild(temporal())).resolves.toBe('1.0');
+  await expect(give('1.1')).resolves.toBe('1.1');
   await first.stop();
   await workedOnBy('1.1');
   expect((await handle.describe()).status.name).toBe('RUNNING');
+  await expect(findCurrentBuild(temporal())).resolves.toBe('1.1');
 }, 120_000);
+
+test('a build without workers is not given the workflows', async () => {
+  const given = useBuild(temporal(), { buildId: 'nobody', withinMs: 0 });
+  await expect(given).rejects.toThrow('Build nobody cannot be made current');
+  await expect(findCurrentBuild(temporal())).resolves.toBe('1.1');
+}, 30_000);

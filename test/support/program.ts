@@ -30,14 +30,18 @@ const READY_WORDS = {
   simulator: 'simulator started',
 } as const;
 
-/** Starts `meskot api`, `worker` or `simulator` in another process; resolves when it serves. */
+/** What runs `meskot`: Node, and its arguments before the command. */
+export type Executable = { node: string; args: (command: string) => string[] };
+
+/** Starts `meskot api`, `worker` or `simulator` in another process, by default of the build; resolves when it serves. */
 export async function startProgram(
   command: keyof typeof READY_WORDS,
   settings: Record<string, string>,
+  { node, args }: Executable = { node: process.execPath, args: meskot },
 ): Promise<Program> {
   const { workflowBundlePath } = testStack();
   const metricsPort = await anyFreePort();
-  const child = spawn(process.execPath, meskot(command), {
+  const child = spawn(node, args(command), {
     env: {
       ...process.env,
       NODE_OPTIONS: '',
