@@ -1,0 +1,254 @@
+import { verifyWebhook } from '../../src/sdk/verify-webhook.ts';
+import { launchBrowser, openTab } from '../browser/browser.ts';
+import { until } from '../support/until.ts';
+import { cloneProject, type Installation } from './installation.ts';
+import { startTraffic } from './traffic.ts';
+
+/** Docs: going-to-production.md, releasing.md, rolling-back.md. Each test goes on where the one before has ended. */
+const [API, PORTAL, CONSOLE] = ['https://pay.localhost', 'https://portal.localhost', 'https://console.localhost:4004'];
+const MINUTE_MS = 60_000;
+const SETTLED_WITHIN_MS = 2 * MINUTE_MS;
+const PER_SECOND = 5;
+
+let installation: Installation;
+let operatorKey = '';
+let key = '';
+let merchantId = '';
+let subscription = { subscriptionId: '', secret: '' };
+
+beforeAll(async () => {
+  installation = await cloneProject();
+  await installation.compose('--profile', '*', 'down', '--volumes', '--timeout', '2');
+}, 2 * MINUTE_MS);
+afterAll(() => installation.remove(), 2 * MINUTE_MS);
+
+const release = (...tag: string[]) => installation.execute('deploy/release', tag);
+const ok = async <Data>(method: string, path: string, body?: unknown): Promise<Data> => {
+  const { status, body: answer } = await installation.send<Data>(method, `${API}${path}`, { key, body });
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${answer.message}`);
+  return answer.data;
+};
+const statusOf = async (sessionId: string | null) =>
+  (await ok<{ status: string }>('GET', `/api/checkout/hooks/status/${sessionId}`)).status;
+const verifyLedger = () => installation.meskot(['ledger', 'verify']);
+
+/** Purchases go on while the work is done; then nothing is lost: no request, no payment, no event, no santim. */
+async function underTraffic(work: () => Promise<unknown>): Promise<void> {
+  const traffic = startTraffic(installation, { key, perSecond: PER_SECOND });
+  await work().finally(() => traffic.stop());
+  const { purchases, lost, repeats } = await traffic.stop();
+  console.info(`${purchases.length} purchases, ${repeats} requests repeated, ${lost.length} lost`);
+  expect(lost).toEqual([]);
+  await until(
+    'all purchases to be paid',
+    async () =>
+      (await Promise.all(purchases.map(({ sessionId }) => statusOf(sessionId)))).every((one) => one === 'SUCCESS'),
+    SETTLED_WITHIN_MS,
+  );
+  await until(
+    'all events to be delivered',
+    async () => {
+      const { status, body } = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=PENDING`, {
+        key,
+      });
+      const retrying = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=RETRYING`, { key });
+      return status === 200 && body.pagination?.total === 0 && retrying.body.pagination?.total === 0;
+    },
+    SETTLED_WITHIN_MS,
+  );
+  await expect(verifyLedger()).resolves.not.toContain('BROKEN');
+}
+
+const kill = async (service: string): Promise<void> => {
+  const [container = ''] = await installation.containersOf(service);
+  await installation.docker('kill', container);
+  // An engine restarts what has died, but not what a command has killed.
+  await installation.docker('start', container);
+};
+
+test(
+  'the commands of the page start an installation',
+  async () => {
+    await installation.execute('deploy/init', []);
+    await installation.set({ API_COUNT: '2', WORKER_COUNT: '2' });
+    await release();
+    await expect(installation.send('GET', `${API}/readyz`)).resolves.toMatchObject({ status: 200 });
+  },
+  15 * MINUTE_MS,
+);
+
+test(
+  'the first admin, a merchant and its key come from commands in the container',
+  async () => {
+    const admin = ['operators', 'create', '--admin', '--name', 'Sara Bekele', '--email', 'sara@example.et', '--json'];
+    operatorKey = JSON.parse(await installation.meskot(admin)).secret;
+    const as = { key: operatorKey };
+    merchantId = JSON.parse(
+      await installation.meskot(['merchants', 'create', '--name', 'Coffee', '--json'], as),
+    ).merchantId;
+    const invited = JSON.parse(
+      await installation.meskot(['keys', 'invite', merchantId, '--name', 'server', '--json'], as),
+    );
+    const { token } = invited.invitation ?? invited;
+    const { body } = await installation.send<{ secret: string }>('POST', `${API}/api/invitations/accept`, {
+      body: { token },
+    });
+    key = body.data.secret;
+    expect(key).toMatch(/^sk_test_/);
+  },
+  MINUTE_MS,
+);
+
+test(
+  'a payment through the proxy reaches the receiver as a webhook with a valid signature',
+  async () => {
+    subscription = await ok('POST', '/api/checkout/webhooks/subscriptions', { sandboxReceiver: 'ok', events: ['*'] });
+    const order = { checkoutOrderNo: 'ORDER-1', amount: 100.5, currency: 'ETB' };
+    const { sessionId } = await ok<{ sessionId: string }>('POST', '/api/checkout/sessions', order);
+    await ok('POST', `/api/checkout/sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: '0911000001' });
+    await until('the payment to succeed', async () => (await statusOf(sessionId)) === 'SUCCESS', MINUTE_MS);
+    const path = `/api/checkout/webhooks/subscriptions/${subscription.subscriptionId}/requests`;
+    type Received = { headers: Record<string, string>; body: string };
+    const paid = await until('payment.succeeded', async () =>
+      (await ok<Received[]>('GET', path)).find(({ body }) => body.includes('payment.succeeded')),
+    );
+    expect(verifyWebhook(Buffer.from(paid.body), paid.headers, subscription.secret)).toMatchObject({
+      event: 'payment.succeeded',
+    });
+  },
+  2 * MINUTE_MS,
+);
+
+test(
+  'portal and console open in a browser, and the mail catcher has a mail',
+  async () => {
+    const browser = await launchBrowser();
+    try {
+      for (const url of [PORTAL, CONSOLE]) {
+        const tab = await openTab(browser, { origins: [new URL(url).origin], ignoreHTTPSErrors: true });
+        await tab.page.goto(url);
+        await tab.page
+          .getByLabel(/e-mail/i)
+          .first()
+          .waitFor();
+        expect(tab.problems).toEqual([]);
+        await tab.close();
+      }
+    } finally {
+      await browser.close();
+    }
+  },
+  MINUTE_MS,
+);
+
+test(
+  'doctor finds nothing wrong',
+  async () => {
+    const printed = await installation.meskot(['doctor', '--json']).catch((error: Error) => error.message);
+    const findings: { status: string }[] = JSON.parse(printed.slice(printed.indexOf('[')));
+    expect(findings.filter(({ status }) => status === 'wrong')).toEqual([]);
+  },
+  MINUTE_MS,
+);
+
+test(
+  'more processes start by a number in .env, and later commands keep it',
+  async () => {
+    await underTraffic(async () => {
+      await installation.set({ API_COUNT: '3', WORKER_COUNT: '3' });
+      await release();
+      await installation.compose('up', '--detach');
+      await installation.set({ API_COUNT: '2', WORKER_COUNT: '2' });
+      await release();
+    });
+    const counts = await Promise.all(
+      ['api', 'worker'].map(async (one) => (await installation.containersOf(one)).length),
+    );
+    expect(counts).toEqual([2, 2]);
+  },
+  10 * MINUTE_MS,
+);
+
+test.each(['api', 'worker', 'simulator', 'temporal', 'temporal-postgres', 'proxy'])(
+  'kill -9 of %s loses nothing',
+  async (service) => {
+    await underTraffic(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await kill(service);
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+    });
+  },
+  5 * MINUTE_MS,
+);
+
+test(
+  'kill -9 of PostgreSQL loses no acknowledged payment',
+  async () => {
+    const traffic = startTraffic(installation, { key, perSecond: PER_SECOND });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await kill('postgres');
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    const { purchases } = await traffic.stop();
+    const acknowledged = purchases.filter(({ lost, sessionId }) => lost === null && sessionId !== null);
+    await until(
+      'all acknowledged purchases to be paid',
+      async () =>
+        (await Promise.all(acknowledged.map(({ sessionId }) => statusOf(sessionId)))).every((one) => one === 'SUCCESS'),
+      SETTLED_WITHIN_MS,
+    );
+    await expect(verifyLedger()).resolves.not.toContain('BROKEN');
+  },
+  5 * MINUTE_MS,
+);
+
+describe('a release with a migration and another course of a workflow', () => {
+  const current = async () =>
+    JSON.parse(await installation.compose('exec', '--no-TTY', 'worker', 'meskot', 'workflows', 'builds', '--json'));
+
+  beforeAll(async () => {
+    await installation.write(
+      'migrations/9999-next-release.sql',
+      () => 'ALTER TABLE merchant ADD COLUMN next_release text;\n',
+    );
+    await installation.write('workflows/payment.ts', (text) =>
+      text
+        .replace(
+          /(export async function payment\([^)]*\)[^{]*\{\n)/,
+          "$1  if (patched('next-release')) await sleep(1);\n",
+        )
+        .replace(
+          /import \{([^}]*)\} from '@temporalio\/workflow';/,
+          "import {$1, patched, sleep} from '@temporalio/workflow';",
+        ),
+    );
+  });
+
+  test(
+    'loses no request, and waiting workflows go on',
+    async () => {
+      await underTraffic(() => release('next'));
+      await expect(current()).resolves.toMatchObject({ current: 'next' });
+    },
+    15 * MINUTE_MS,
+  );
+
+  test(
+    'is rolled back without losing a request',
+    async () => {
+      const version = '0.1.0';
+      await underTraffic(() => release(version));
+      await expect(current()).resolves.toMatchObject({ current: version });
+    },
+    10 * MINUTE_MS,
+  );
+
+  test(
+    'whose migration fails changes nothing',
+    async () => {
+      await installation.write('migrations/9999-next-release.sql', () => 'SELECT 1 / 0;\n');
+      await underTraffic(async () => expect(release('broken')).rejects.toThrow(/still runs/));
+      await expect(current()).resolves.toMatchObject({ current: '0.1.0' });
+    },
+    10 * MINUTE_MS,
+  );
+});
