@@ -12,8 +12,8 @@ export default {
   testEnvironment: './test/support/shared-environment.mjs',
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // Chaos takes minutes: npm run test:chaos.
-  testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
+  // Chaos takes minutes: npm run test:chaos. The chart's tests install Helm: npm run test:helm.
+  testPathIgnorePatterns: ['<rootDir>/test/chaos/', '<rootDir>/test/helm/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
