@@ -13,7 +13,11 @@ export default {
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Chaos takes minutes: npm run test:chaos. The chart's tests install Helm: npm run test:helm.
-  testPathIgnorePatterns: ['<rootDir>/test/chaos/', '<rootDir>/test/helm/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
+  testPathIgnorePatterns: [
+    '<rootDir>/test/chaos/',
+    '<rootDir>/test/helm/',
+    ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -1,3 +1,9 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+import { findTemporalBinary } from '../../src/local/temporal.ts';
 import { buy, startChaosService, PHONES, type ChaosService, type ChaosMerchant } from '../chaos/service.ts';
 import { until } from '../support/until.ts';
 
@@ -28,6 +34,24 @@ async function makeCurrent(buildId: string): Promise<void> {
   );
 }
 
+/** As the chart's job does after an upgrade, with the program of Temporal. */
+async function runJob(buildId: string): Promise<void> {
+  const template = readFileSync(
+    new URL('../../deploy/helm/meskot/templates/make-current.yaml', import.meta.url),
+    'utf8',
+  );
+  const [, script = ''] = /command:.*?- \|\n(.*?)\n {10}securityContext/s.exec(template) ?? [];
+  const program = await findTemporalBinary({ givenPath: process.env['TEMPORAL_CLI_PATH'] });
+  const env = {
+    PATH: [dirname(program), process.env['PATH']].join(delimiter),
+    HOME: process.env['HOME'],
+    TEMPORAL_ADDRESS: service.fixture.config.TEMPORAL_ADDRESS,
+    DEPLOYMENT_NAME: namesOf().deploymentName,
+    BUILD_ID: buildId,
+  };
+  await promisify(execFile)('/bin/sh', ['-c', script], { env });
+}
+
 function namesOf() {
   const { temporal, config } = service.fixture;
   const { workflowService } = temporal.client;
@@ -47,9 +71,9 @@ test('a build gets work once it is current, and parked workflows continue on the
     });
   await workedOnBy('1.0');
 
-  const second = service.fixture.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.1' });
-  await second.ready;
-  await makeCurrent('1.1');
+  // The job waits for its workers to poll.
+  service.fixture.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.1' });
+  await runJob('1.1');
   await first.stop();
   await workedOnBy('1.1');
   expect((await handle.describe()).status.name).toBe('RUNNING');
