@@ -12,9 +12,9 @@ export default {
   testEnvironment: './test/support/shared-environment.mjs',
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // They take minutes: npm run test:chaos, test:image and test:compose.
+  // They take minutes: npm run test:chaos, test:image, test:compose and test:helm.
   testPathIgnorePatterns: [
-    ...['chaos', 'image', 'compose'].map((folder) => `<rootDir>/test/${folder}/`),
+    ...['chaos', 'image', 'compose', 'helm'].map((folder) => `<rootDir>/test/${folder}/`),
     ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
   ],
   extensionsToTreatAsEsm: ['.ts'],
