@@ -7,7 +7,7 @@ import { recordMerchantAudit } from '../access/merchant-audit.ts';
 import { createRequestLog } from '../access/request-log.ts';
 import type { Config } from '../config.ts';
 import { createKeyIdentification } from '../http/auth.ts';
-import { findFullDisk } from '../http/health.ts';
+import { findFullDisk, measureReadiness } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
 import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
 import { createApiServer } from '../http/server.ts';
@@ -71,13 +71,29 @@ export async function startApi(config: Config, options: ApiOptions) {
   const requestLog = createRequestLog({ db, registry });
   const docsFolder = join(project, 'docs');
   const countCallback = countCallbacks(registry);
-  const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback };
+  const { countResult } = opened;
+  const parts = {
+    db,
+    runInTransaction,
+    findProvider,
+    clock,
+    log,
+    limits,
+    tokens,
+    docsFolder,
+    countCallback,
+    countResult,
+  };
   const table = routesOf(config, parts);
+  const readiness = {
+    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
+    findFullDisk: async () => findFullDisk(config.disks),
+  };
+  measureReadiness(registry, readiness);
   const shared = {
     db,
     runInTransaction,
-    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
-    findFullDisk: async () => findFullDisk(config.disks),
+    ...readiness,
     keyRing: config.keyRing,
     limits,
     recordAudit: recordMerchantAudit,

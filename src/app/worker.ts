@@ -4,9 +4,10 @@ import { createActivities } from '../../activities/index.ts';
 import { deleteOldRequests } from '../access/request-log.ts';
 import { deleteOldSessions } from '../access/users/sessions.ts';
 import { deleteOldTokens } from '../access/users/tokens.ts';
+import { measureWorkQueue } from '../backoffice/monitoring.ts';
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
-import { createRegistry, type Registry } from '../http/metrics.ts';
+import { createRegistry, measureRow, type Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/verify.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
@@ -15,7 +16,7 @@ import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { createSmtp, deleteOldMails, sendMails } from '../outbox/mail.ts';
+import { createSmtp, deleteOldMails, sendMails, UNSENT_MAILS } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay, type Relay } from '../outbox/relay.ts';
@@ -80,6 +81,7 @@ const OPEN_SOURCES = [
   findRecoverableRuns,
 ];
 const METRICS = [
+  measureWorkQueue,
   measureDeliveries,
   measurePayments,
   measureRefunds,
@@ -100,11 +102,12 @@ const THROTTLED_SHARE = 5;
 export function startWorker(config: Config, options: WorkerOptions) {
   const { log, registry = createRegistry('worker') } = options;
   const opened = openProcess(config, { name: 'worker', log, registry });
-  const { db, databaseClock, clock, findProvider } = opened;
+  const { db, databaseClock, clock, findProvider, countResult } = opened;
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
-  const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
+  const baseUrl = config.PUBLIC_BASE_URL;
+  const sync = { db, runInTransaction, clock, findProvider, baseUrl, log, countResult };
   const parts = { ...sync, ...createChecks(sync) };
   const sending = createSending(config, { log, registry, db });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
@@ -250,9 +253,10 @@ function timedJobs(
 }
 
 /** Mails are sent where there is a mail server. */
-function mailJobs(config: Config, { db, log }: Parts): PeriodicJob[] {
+function mailJobs(config: Config, { db, log, registry }: Parts & { registry: Registry }): PeriodicJob[] {
   const { SMTP_URL, MAIL_FROM, PORTAL_URL = '', keyRing } = config;
   if (SMTP_URL === undefined) return [];
+  measureRow(registry, UNSENT_MAILS.gauges, { db, sql: UNSENT_MAILS.sql });
   const send = createSmtp(SMTP_URL, MAIL_FROM);
   const write = createNoticeWriter(PORTAL_URL);
   return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, write, send, log }, stopping))];
