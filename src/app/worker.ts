@@ -13,6 +13,7 @@ import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
@@ -68,6 +69,7 @@ export type WorkerOptions = {
   /** The registry of this process, if it exposes more than the worker's metrics. */
   registry?: Registry;
   workflowBundle?: WorkflowBundleOption;
+  tracing?: Tracing;
 };
 
 /** The finders of all rows that must have a running workflow. */
@@ -100,21 +102,21 @@ const THROTTLED_SHARE = 5;
 
 /** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
 export function startWorker(config: Config, options: WorkerOptions) {
-  const { log, registry = createRegistry('worker') } = options;
+  const { log, registry = createRegistry('worker'), tracing = NO_TRACING } = options;
   const opened = openProcess(config, { name: 'worker', log, registry });
   const { db, databaseClock, clock, findProvider, countResult } = opened;
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
-  const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
+  const runInTransaction = createTransactionRunner(db, dispatchTo(trigger), tracing);
   const baseUrl = config.PUBLIC_BASE_URL;
   const sync = { db, runInTransaction, clock, findProvider, baseUrl, log, countResult };
   const parts = { ...sync, ...createChecks(sync) };
-  const sending = createSending(config, { log, registry, db });
+  const sending = createSending(config, { log, registry, db, tracing });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
     ...moneyActivities(parts),
     reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
-    webhooks: { ...sending, ...parts },
+    webhooks: { ...sending, ...parts, traceparent: tracing.current },
   });
   const onReturn = () => recovery.requestFull();
   const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
@@ -128,7 +130,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
     retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
   });
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
-  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
+  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy, tracing };
   const relay = createRelay(delivery);
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
@@ -184,8 +186,10 @@ function moneyActivities(parts: Parts) {
   };
 }
 
+type SendingParts = { db: Database; log: Logger; registry: Registry; tracing: Tracing };
+
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
-function createSending(config: Config, { db, log, registry }: { db: Database; log: Logger; registry: Registry }) {
+function createSending(config: Config, { db, log, registry, tracing }: SendingParts) {
   const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
   const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
   const inFlight = createInFlight(db, { perSubscription, perThrottled });
@@ -196,7 +200,7 @@ function createSending(config: Config, { db, log, registry }: { db: Database; lo
     log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt');
   return {
     close: async () => Promise.all([sender.close(), receiver.close()]),
-    attempt: createAttempt({ sender, receiver, keyRing, onDefect }),
+    attempt: createAttempt({ sender, receiver, keyRing, onDefect, tracing }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
     onRecorded: countOutcomes(registry),

@@ -2,12 +2,12 @@ import { measureWorkQueue } from '../../src/backoffice/monitoring.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { buildFixture } from '../support/build.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase, runSql } from '../support/database.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 test('the age of the oldest item of the work queue is measured by kind, without those of the sandbox', async () => {
-  const { db, asOwner, drop } = await createTestDatabase();
+  const { db, superuserUrl, drop } = await createTestDatabase();
   const figures = async (): Promise<Record<string, number>> => {
     const registry = createRegistry('worker');
     measureWorkQueue(registry, db);
@@ -26,7 +26,7 @@ test('the age of the oldest item of the work queue is measured by kind, without 
     expect(Object.keys(ofSandbox).length).toBeGreaterThan(10);
     expect(new Set(Object.values(ofSandbox))).toEqual(new Set([0]));
 
-    await asOwner(`SET session_replication_role = replica; UPDATE withdrawal SET environment = 'live'`);
+    await runSql(superuserUrl, `SET session_replication_role = replica; UPDATE withdrawal SET environment = 'live'`);
     const { WITHDRAWAL_REVIEW: review = 0, ...others } = await figures();
     expect(Math.round(review / 360) / 10).toBe(2);
     expect(new Set(Object.values(others))).toEqual(new Set([0]));
