@@ -1,11 +1,15 @@
 import { availableParallelism } from 'node:os';
 
-import { findChromium } from './test/support/needs.mjs';
+import { findChromium, hasPrometheus } from './test/support/needs.mjs';
 
 // Workers inherit it. CI must have one: there the tests of web pages fail without it.
 const chromium = (process.env.CHROMIUM ||= findChromium() ?? '');
 const excludesBrowser = !chromium && !process.env.CI;
 if (excludesBrowser) console.warn('Excludes test/browser: no Chromium on PATH. Install it, or set CHROMIUM.');
+// The same for the tests of alerts.
+const excludesAlerts = !hasPrometheus() && !process.env.CI;
+if (excludesAlerts) console.warn('Excludes test/watching: no prometheus and promtool on PATH (Debian: prometheus).');
+const excluded = [...(excludesBrowser ? ['browser'] : []), ...(excludesAlerts ? ['watching'] : [])];
 
 /** @type {import('jest').Config} */
 export default {
@@ -13,10 +17,9 @@ export default {
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // They take minutes: npm run test:chaos, test:image, test:compose and test:helm.
-  testPathIgnorePatterns: [
-    ...['chaos', 'image', 'compose', 'helm'].map((folder) => `<rootDir>/test/${folder}/`),
-    ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
-  ],
+  testPathIgnorePatterns: ['chaos', 'image', 'compose', 'helm', ...excluded].map(
+    (folder) => `<rootDir>/test/${folder}/`,
+  ),
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -41,7 +41,13 @@ type ResendRequest = {
   reason: string;
 };
 
-export type WebhookDeps = Sending & { db: Database; runInTransaction: RunInTransaction; clock: Clock };
+export type WebhookDeps = Sending & {
+  db: Database;
+  runInTransaction: RunInTransaction;
+  clock: Clock;
+  /** The running step of a trace; null: none. */
+  traceparent?: () => string | null;
+};
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
@@ -71,7 +77,9 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
         if (!claimed) return reportUnclaimed(await readDelivery(db, deliveryId), atMs);
         const release = inFlight.hold(claimed, sinceMs);
         try {
-          const outcome = await deps.attempt(claimed, request);
+          // A resend by an operator has a trace of its own.
+          const traceparent = deps.traceparent?.() ?? claimed.traceparent;
+          const outcome = await deps.attempt({ ...claimed, traceparent }, request);
           const now = await deps.record(outcome);
           deps.onRecorded(now, outcome);
           const { answer, startedAt } = outcome;

@@ -120,7 +120,7 @@ command('api', 'Serve the API and the checkout page until a signal').action(asyn
   exitWith((await import('./app/run-process.ts')).serveApi(project)),
 );
 command('worker', 'Run the workflows, the webhooks and the periodic jobs until a signal').action(async () =>
-  exitWith((await import('./app/run-process.ts')).serveWorker()),
+  exitWith((await import('./app/run-process.ts')).serveWorker(project)),
 );
 command('simulator', "Serve the sandbox's providers until a signal").action(async () =>
   exitWith((await import('./app/run-process.ts')).serveSimulator()),

@@ -22,6 +22,24 @@ const address = z
   .url('must be a full address such as https://pay.example.et')
   .transform((url) => url.replace(/\/{1,9}$/, ''));
 
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+const share = z
+  .string()
+  .refine((text) => /^(?:0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(text), 'must be a number from 0 to 1')
+  .transform(Number);
+/** `name=value,…`, as OpenTelemetry defines it. */
+const otlpHeaders = z
+  .string()
+  .regex(/^[\w-]+=[^,]*(?:,[\w-]+=[^,]*)*$/, 'must be name=value, several separated by commas')
+  .transform((text) => Object.fromEntries(new URLSearchParams(text.replaceAll('+', '%2B').replaceAll(',', '&'))));
+
 /** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
 const Fields = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
@@ -65,6 +83,10 @@ const Fields = z.object({
   MAIL_FROM: z.string().min(3).default('Meskot <no-reply@localhost>'),
   PORTAL_PAGES_DIR: z.string().min(1).optional(),
   METRICS_PORT: wholeNumber(1, 65_535).default(4009),
+  OTEL_EXPORTER_OTLP_ENDPOINT: address.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.default({}),
+  OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   PUBLIC_BASE_URL: address.default(LOCAL_URL),
   SIMULATOR_URL: address.default('http://localhost:4002'),
@@ -171,7 +193,7 @@ function withFiles(schema: z.ZodType, env: Variables): Variables {
 }
 
 /** Values of settings with such names are not printed: they hold passwords. */
-const PRIVATE_SETTING = /URL|KEY|PEPPER|SECRET|TOKEN/;
+const PRIVATE_SETTING = /URL|KEY|PEPPER|SECRET|TOKEN|HEADERS/;
 
 /** Reads settings by a schema. Throws one error that lists every wrong one, the allowed values and the given one. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {

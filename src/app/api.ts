@@ -7,14 +7,16 @@ import { recordMerchantAudit } from '../access/merchant-audit.ts';
 import { createRequestLog } from '../access/request-log.ts';
 import type { Config } from '../config.ts';
 import { createKeyIdentification } from '../http/auth.ts';
-import { findFullDisk } from '../http/health.ts';
+import { findFullDisk, measureReadiness } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
 import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
 import { createApiServer } from '../http/server.ts';
+import type { Database } from '../lib/db.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations } from '../lib/migrate.ts';
 import { withTimeout } from '../lib/timeout.ts';
+import type { Tracing } from '../lib/tracing.ts';
 import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createTokenAuthenticator } from '../payments/session.ts';
@@ -36,6 +38,7 @@ export type ApiOptions = {
   registry?: Registry;
   /** Temporal's metrics, where a worker runs in this process. */
   readMoreMetrics?: () => Promise<string>;
+  tracing?: Tracing;
 };
 
 const REACHABLE = { name: 'meskot_temporal_reachable', help: 'Whether Temporal responds within a second: 1 or 0' };
@@ -49,35 +52,28 @@ export async function startApi(config: Config, options: ApiOptions) {
   const { log, project, version, registry = createRegistry('api') } = options;
   const { DATABASE_POOL_MAX: poolMax, LISTEN_HOST: host } = config;
   const opened = openProcess(config, { name: 'api', log, registry });
-  const { db, databaseClock, clock, findProvider } = opened;
+  const { db, databaseClock, clock, findProvider, countResult } = opened;
   const connection = Connection.lazy(temporalConnection(config));
-  // About missing workers and an unreachable Temporal: the process that runs exposes them.
-  measureLateDeliveries(registry, db);
-  measureUnsentWithdrawals(registry, db);
-  const measure = async () => ({ reachable: (await pingTemporal(connection)) ? 1 : 0 });
-  measureFigures(registry, { reachable: REACHABLE }, cachedFor(REACHABLE_CACHED_MS, measure));
+  measureAbsences(registry, { db, connection });
   const notifier = createNotifier(db);
-  const runInTransaction = createTransactionRunner(db, notifier.dispatch);
-  const rates = {
-    sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
-    livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
-    listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
-    pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
-    failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
-  };
-  const limits = createLimits(rates, db);
+  const runInTransaction = createTransactionRunner(db, notifier.dispatch, options.tracing);
+  const limits = createLimits(ratesOf(config), db);
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const requestLog = createRequestLog({ db, registry });
   const docsFolder = join(project, 'docs');
-  const countCallback = countCallbacks(registry);
-  const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback };
+  const counts = { countCallback: countCallbacks(registry), countResult };
+  const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, ...counts };
   const table = routesOf(config, parts);
+  const readiness = {
+    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
+    findFullDisk: async () => findFullDisk(config.disks),
+  };
+  measureReadiness(registry, readiness);
   const shared = {
     db,
     runInTransaction,
-    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
-    findFullDisk: async () => findFullDisk(config.disks),
+    ...readiness,
     keyRing: config.keyRing,
     limits,
     recordAudit: recordMerchantAudit,
@@ -88,6 +84,7 @@ export async function startApi(config: Config, options: ApiOptions) {
     log,
     clock,
     registry,
+    ...(options.tracing && { tracing: options.tracing }),
   };
   const identify = createKeyIdentification({ ...keys, ...tokens, limits });
   const server = createApiServer({ ...shared, ...table, identify, docsFolder, onCompleted: requestLog.add });
@@ -114,3 +111,19 @@ export async function startApi(config: Config, options: ApiOptions) {
     },
   };
 }
+
+/** About missing workers and an unreachable Temporal: the process that runs exposes them. */
+function measureAbsences(registry: Registry, { db, connection }: { db: Database; connection: Connection }): void {
+  measureLateDeliveries(registry, db);
+  measureUnsentWithdrawals(registry, db);
+  const measure = async () => ({ reachable: (await pingTemporal(connection)) ? 1 : 0 });
+  measureFigures(registry, { reachable: REACHABLE }, cachedFor(REACHABLE_CACHED_MS, measure));
+}
+
+const ratesOf = (config: Config) => ({
+  sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
+  livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
+  listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
+  pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
+  failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+});

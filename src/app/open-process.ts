@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import type { Config } from '../config.ts';
+import { measureDisks } from '../http/health.ts';
 import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
@@ -8,6 +9,7 @@ import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { openDatabase, type Queryable } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
+import { countResults } from '../payments/monitoring.ts';
 import { createCheckRefund } from '../payments/refunds/sync.ts';
 import { createSyncAttempt } from '../payments/sync.ts';
 import { listAccounts } from '../providers/credentials/queries.ts';
@@ -22,6 +24,7 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
   const { DATABASE_URL: url, DATABASE_POOL_MAX: poolMax, liveProviders, keyRing } = config;
   const db = openDatabase({ url, poolMax, applicationName: `meskot-${name}` });
   measurePool(registry, db, name);
+  measureDisks(registry, config.disks);
   closeFrozenConnections(db, url);
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
@@ -32,7 +35,7 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
   const monitor = { registry, db, log };
   const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
   const close = async (): Promise<void> => void (await Promise.all([http.close(), db.destroy()]));
-  return { db, databaseClock, clock, findProvider, close };
+  return { db, databaseClock, clock, findProvider, countResult: countResults(registry), close };
 }
 
 /** The operations that compare a payment, a payout or a refund with what its provider knows of it. */

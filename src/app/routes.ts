@@ -29,6 +29,7 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
 import { createCloseUnpaid } from '../payments/close-session.ts';
 import { TRANSACTION_EVENTS } from '../payments/events.ts';
+import type { CountResult } from '../payments/monitoring.ts';
 import { findTransactionIds } from '../payments/operator-queries.ts';
 import { paymentOperatorRoutes } from '../payments/operator-routes.ts';
 import { findAttemptBySecret } from '../payments/queries.ts';
@@ -153,6 +154,7 @@ type RouteParts = {
   tokens: TokenAuthenticator;
   docsFolder: string;
   countCallback?: CallbackDeps['count'];
+  countResult?: CountResult;
 };
 
 export type ApiRoutes = ReturnType<typeof routesOf>;

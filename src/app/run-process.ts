@@ -27,28 +27,33 @@ type Running = { stop: () => Promise<void> };
 export async function serveApi(project: string): Promise<number> {
   return serve('api', async (config, log) => {
     const { startApi } = await import('./api.ts');
-    const api = await startApi(config, { log, project, version: await readVersion(project) });
+    const { startTracing } = await import('./tracing.ts');
+    const version = await readVersion(project);
+    const tracing = await startTracing(config, { role: 'api', version, log });
+    const api = await startApi(config, { log, project, version, tracing });
     log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'API started');
-    return api;
+    return { stop: async () => api.stop().finally(tracing.stop) };
   });
 }
 
 /** `meskot worker`: Temporal's workers, the outbox and the periodic jobs, until a signal. */
-export async function serveWorker(): Promise<number> {
+export async function serveWorker(project: string): Promise<number> {
   return serve('worker', async (config, log) => {
     const { startWorker } = await import('./worker.ts');
     const { installRuntime } = await import('../temporal/workers.ts');
     const { createRegistry, listenForMetrics } = await import('../http/metrics.ts');
+    const { startTracing } = await import('./tracing.ts');
     const { LISTEN_HOST: host, METRICS_PORT: port } = config;
     const readMore = await installRuntime(log);
     const registry = createRegistry('worker');
     let isReady = (): boolean => false;
     const metrics = await listenForMetrics(registry, { host, port, log, readMore, isReady: () => isReady() });
-    const worker = startWorker(config, { log, registry });
+    const tracing = await startTracing(config, { role: 'worker', version: await readVersion(project), log });
+    const worker = startWorker(config, { log, registry, tracing });
     isReady = worker.isReady;
     log.info({ metricsUrl: metrics.url }, 'worker started');
     void worker.ready.then(() => log.info('workflow workers started'));
-    return { stop: () => worker.stop().finally(metrics.close) };
+    return { stop: async () => worker.stop().finally(metrics.close).finally(tracing.stop) };
   });
 }
 

@@ -4,18 +4,20 @@ import { createActivities } from '../../activities/index.ts';
 import { deleteOldRequests } from '../access/request-log.ts';
 import { deleteOldSessions } from '../access/users/sessions.ts';
 import { deleteOldTokens } from '../access/users/tokens.ts';
+import { measureWorkQueue } from '../backoffice/monitoring.ts';
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
-import { createRegistry, type Registry } from '../http/metrics.ts';
+import { createRegistry, measureRow, type Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/verify.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { createSmtp, deleteOldMails, sendMails } from '../outbox/mail.ts';
+import { createSmtp, deleteOldMails, sendMails, UNSENT_MAILS } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay, type Relay } from '../outbox/relay.ts';
@@ -67,6 +69,7 @@ export type WorkerOptions = {
   /** The registry of this process, if it exposes more than the worker's metrics. */
   registry?: Registry;
   workflowBundle?: WorkflowBundleOption;
+  tracing?: Tracing;
 };
 
 /** The finders of all rows that must have a running workflow. */
@@ -80,6 +83,7 @@ const OPEN_SOURCES = [
   findRecoverableRuns,
 ];
 const METRICS = [
+  measureWorkQueue,
   measureDeliveries,
   measurePayments,
   measureRefunds,
@@ -98,20 +102,21 @@ const THROTTLED_SHARE = 5;
 
 /** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
 export function startWorker(config: Config, options: WorkerOptions) {
-  const { log, registry = createRegistry('worker') } = options;
+  const { log, registry = createRegistry('worker'), tracing = NO_TRACING } = options;
   const opened = openProcess(config, { name: 'worker', log, registry });
-  const { db, databaseClock, clock, findProvider } = opened;
+  const { db, databaseClock, clock, findProvider, countResult } = opened;
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
-  const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
-  const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
+  const runInTransaction = createTransactionRunner(db, dispatchTo(trigger), tracing);
+  const baseUrl = config.PUBLIC_BASE_URL;
+  const sync = { db, runInTransaction, clock, findProvider, baseUrl, log, countResult };
   const parts = { ...sync, ...createChecks(sync) };
-  const sending = createSending(config, { log, registry, db });
+  const sending = createSending(config, { log, registry, db, tracing });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
     ...moneyActivities(parts),
     reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
-    webhooks: { ...sending, ...parts },
+    webhooks: { ...sending, ...parts, traceparent: tracing.current },
   });
   const onReturn = () => recovery.requestFull();
   const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
@@ -125,7 +130,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
     retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
   });
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
-  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
+  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy, tracing };
   const relay = createRelay(delivery);
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
@@ -183,8 +188,10 @@ function moneyActivities(parts: Parts) {
   };
 }
 
+type SendingParts = { db: Database; log: Logger; registry: Registry; tracing: Tracing };
+
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
-function createSending(config: Config, { db, log, registry }: { db: Database; log: Logger; registry: Registry }) {
+function createSending(config: Config, { db, log, registry, tracing }: SendingParts) {
   const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
   const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
   const inFlight = createInFlight(db, { perSubscription, perThrottled });
@@ -195,7 +202,7 @@ function createSending(config: Config, { db, log, registry }: { db: Database; lo
     log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt');
   return {
     close: async () => Promise.all([sender.close(), receiver.close()]),
-    attempt: createAttempt({ sender, receiver, keyRing, onDefect }),
+    attempt: createAttempt({ sender, receiver, keyRing, onDefect, tracing }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
     onRecorded: countOutcomes(registry),
@@ -252,9 +259,10 @@ function timedJobs(
 }
 
 /** Mails are sent where there is a mail server. */
-function mailJobs(config: Config, { db, log }: Parts): PeriodicJob[] {
+function mailJobs(config: Config, { db, log, registry }: Parts & { registry: Registry }): PeriodicJob[] {
   const { SMTP_URL, MAIL_FROM, PORTAL_URL = '', keyRing } = config;
   if (SMTP_URL === undefined) return [];
+  measureRow(registry, UNSENT_MAILS.gauges, { db, sql: UNSENT_MAILS.sql });
   const send = createSmtp(SMTP_URL, MAIL_FROM);
   const write = createNoticeWriter(PORTAL_URL);
   return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, write, send, log }, stopping))];

@@ -115,7 +115,7 @@ export function measureFigures<Figure extends string>(
     new Gauge({
       name,
       help: ofName[0]?.[1].help ?? name,
-      labelNames: ofName.flatMap(([, { labels = {} }]) => Object.keys(labels)),
+      labelNames: [...new Set(ofName.flatMap(([, { labels = {} }]) => Object.keys(labels)))],
       registers: [registry],
       async collect() {
         const known = await figures();

@@ -13,6 +13,7 @@ import { newId } from '../lib/ids.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { listen, stopListening } from '../lib/ports.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import { createDocsRouter } from './docs.ts';
@@ -68,6 +69,7 @@ export type ApiServerDeps = Readiness &
     clock: Clock;
     /** Servers of one process share it. */
     registry: Registry;
+    tracing?: Tracing;
     /** Called for each request with a merchant's key, after its response. */
     onCompleted?: (request: CompletedRequest) => void;
     /** Limits of slow clients, for headers and whole requests; shorter in tests. */
@@ -141,6 +143,7 @@ function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; 
     const isClosedByClient = error.code === 'ERR_STREAM_PREMATURE_CLOSE';
     deps.log[isClosedByClient ? 'debug' : 'warn']({ err: error }, 'connection failed');
   });
+  app.use(createRequestSpan(deps.tracing ?? NO_TRACING));
   app.use(createRequestContext(context));
   app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
   const { docsFolder } = deps;
@@ -224,6 +227,31 @@ function createRequestContext(deps: RequestContextDeps): Middleware {
   };
 }
 
+/** Begins a trace for each request: the caller's `traceparent` could force what is sampled. Probes have none. */
+function createRequestSpan({ isOn, run }: Tracing): Middleware {
+  if (!isOn) return async (_ctx, next) => next();
+  return async (ctx, next) => {
+    if (ctx.path === '/readyz') return next();
+    await run({ name: 'request', kind: 'server', parent: null }, async (note) => {
+      await next();
+      const { requestId }: RequestState = ctx.state;
+      const { status } = ctx;
+      const attributes = {
+        'http.request.method': methodOf(ctx),
+        'http.route': patternOf(ctx),
+        'http.response.status_code': status,
+        'meskot.request_id': requestId,
+      };
+      note({ name: `${methodOf(ctx)} ${patternOf(ctx)}`, hasFailed: status >= 500, attributes });
+    });
+  };
+}
+
+const methodOf = ({ method }: Context): string => (METHODS.has(method) ? method : 'OTHER');
+/** The pattern of the path: the path itself may hold a token. */
+const patternOf = (ctx: Context): string =>
+  typeof ctx['_matchedRoute'] === 'string' ? ctx['_matchedRoute'] : '(none)';
+
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
@@ -233,7 +261,7 @@ function record(
   { thrown, seconds }: { thrown: unknown; seconds: number },
 ): void {
   const pattern: unknown = ctx['_matchedRoute'];
-  const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
+  const route = `${methodOf(ctx)} ${patternOf(ctx)}`;
   const { status } = ctx;
   metrics.record(route, status, seconds);
   const { requestId, caller }: RequestState = ctx.state;

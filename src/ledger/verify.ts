@@ -170,6 +170,10 @@ const GAUGES = {
     name: 'meskot_ledger_invariant_violations',
     help: 'Invariants of "meskot ledger verify" that the last verification of this process found violated; NaN before the first',
   },
+  verifiedAt: {
+    name: 'meskot_ledger_last_verification_timestamp_seconds',
+    help: 'When this process last completed a verification of the ledger, in seconds since 1970; 0 before the first',
+  },
 } as const;
 
 const FIRST_AFTER_MS = 10 * 60_000;
@@ -197,13 +201,15 @@ export function createIntegrityMonitor(
   const { clock, log, registry } = deps;
   let dueAt = clock().getTime() + Math.min(FIRST_AFTER_MS, everyMs);
   let violations = NaN;
-  if (registry) measureFigures(registry, GAUGES, async () => ({ violations }));
+  let verifiedAt = 0;
+  if (registry) measureFigures(registry, GAUGES, async () => ({ violations, verifiedAt }));
   return async (stopping) => {
     if (clock().getTime() < dueAt) return;
     const found = await runOnce(deps, stopping);
     if (!found) return;
     for (const one of found) log.error(one, 'a ledger invariant is violated: run "meskot ledger verify"');
     violations = found.length;
+    verifiedAt = clock().getTime() / 1_000;
     dueAt = clock().getTime() + everyMs;
   };
 }

@@ -166,6 +166,21 @@ export async function listMails(deps: WriterDeps): Promise<(Mail & { createdAt: 
   return found.map((mail) => ({ recipient: mail.recipient, createdAt: mail.createdAt, ...wordsOf(deps, mail) }));
 }
 
+/** Gauges, and the statement that measures them: mails that wait, and those of the last 30 days that were given up. */
+export const UNSENT_MAILS = {
+  gauges: {
+    oldest: {
+      name: 'meskot_mails_oldest_unsent_age_seconds',
+      help: 'Time since the oldest mail that waits was written; 0 when none waits',
+    },
+    givenUp: { name: 'meskot_mails_given_up', help: 'Mails of the last 30 days that no try could send' },
+  },
+  sql: `
+    SELECT CAST(coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE tries < ${TRIES_MAX})), 0) AS float8) AS oldest,
+           CAST(count(*) FILTER (WHERE tries >= ${TRIES_MAX} AND due_at <= now()) AS integer) AS given_up
+    FROM mail WHERE sent_at IS NULL`,
+} as const;
+
 /** The number of mails that were not sent, up to 999. */
 export async function countUnsentMails(db: Queryable): Promise<number> {
   const sql = 'SELECT count(*)::int AS count FROM (SELECT FROM mail WHERE sent_at IS NULL LIMIT 999) unsent';

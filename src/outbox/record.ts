@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Database, rows, type Trx } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 
 /**
  * A message to Temporal: start a workflow, signal one, or signal-with-start. Written in the transaction of the change that
@@ -17,6 +18,8 @@ export type OutboxMessage = {
   priority?: OutboxPriority;
   /** How long after the change it is sent, at the earliest. */
   delayMs?: number;
+  /** The step of a trace that caused it. `enqueue` adds it. */
+  traceparent?: string | null;
 };
 
 export type OutboxRow = OutboxMessage & { id: string };
@@ -48,6 +51,8 @@ export type UnitOfWork = {
   enqueued: (messages: OutboxRow[]) => void;
   /** Triggers the dispatchers after the commit: there are new webhook deliveries. */
   triggerDispatcher: () => void;
+  /** The running step of a trace, for rows that lead to other steps; null without traces. */
+  traceparent: string | null;
 };
 
 /** Runs the work in one transaction and triggers the workers after its commit. */
@@ -62,11 +67,15 @@ const TRIES_MAX = 3;
 const PAUSE_MAX_MS = 50;
 
 /** Runs the work again after a deadlock or a serialisation failure, so `work` must change nothing but the database. */
-export function createTransactionRunner(db: Database, dispatch: Dispatch): RunInTransaction {
+export function createTransactionRunner(
+  db: Database,
+  dispatch: Dispatch,
+  { current }: Pick<Tracing, 'current'> = NO_TRACING,
+): RunInTransaction {
   return async (work) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        const { result, enqueued, triggersDispatcher } = await runOnce(db, work);
+        const { result, enqueued, triggersDispatcher } = await runOnce(db, work, current());
         if (enqueued.length > 0 || triggersDispatcher) dispatch(enqueued, triggersDispatcher);
         return result;
       } catch (error) {
@@ -79,7 +88,7 @@ export function createTransactionRunner(db: Database, dispatch: Dispatch): RunIn
   };
 }
 
-async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
+async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>, traceparent: string | null) {
   const written: { done: Promise<unknown>; explain: (error: unknown) => Promise<unknown> }[] = [];
   const enqueued: OutboxRow[] = [];
   let triggersDispatcher = false;
@@ -94,7 +103,7 @@ async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
       writeDeferred,
       enqueue: async (messages) => {
         if (messages.length === 0) return;
-        const added = messages.map((message) => ({ ...message, id: newId('obx') }));
+        const added = messages.map((message) => ({ ...message, id: newId('obx'), traceparent }));
         await writeDeferred(OUTBOX_INSERT, { messages: JSON.stringify(added) });
         enqueued.push(...added);
       },
@@ -102,6 +111,7 @@ async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
       triggerDispatcher: () => {
         triggersDispatcher = true;
       },
+      traceparent,
     };
   };
   const result = await db
@@ -123,11 +133,11 @@ async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
  * the transaction is then unusable.
  */
 export async function dryRun<T>(tx: UnitOfWork, work: (tx: UnitOfWork) => Promise<T>): Promise<T> {
-  const { trx } = tx;
+  const { trx, traceparent } = tx;
   const writeDeferred = async (sql: string, values: Record<string, unknown>) => void (await rows(trx, sql, values));
   const announce = { enqueue: async () => {}, enqueued: () => {}, triggerDispatcher: () => {} };
   await rows(trx, 'SAVEPOINT dry_run');
-  const result = await work({ trx, writeDeferred, ...announce });
+  const result = await work({ trx, writeDeferred, ...announce, traceparent });
   await rows(trx, 'ROLLBACK TO SAVEPOINT dry_run');
   return result;
 }
@@ -136,9 +146,10 @@ const PRIORITY_CASES = Object.entries(OUTBOX_PRIORITIES).map(([name, rank]) => `
 
 /** The columns of an outbox row as JSON for `jsonb_to_recordset`. */
 export const OUTBOX_INSERT = `
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, priority, available_at)
-  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal,
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, signal, traceparent, priority, available_at)
+  SELECT m.id, m.kind, m."workflowType", m."workflowId", m.input, m.signal, m.traceparent,
          CASE m.priority ${PRIORITY_CASES.join(' ')} ELSE ${OUTBOX_PRIORITIES.normal} END,
          now() + coalesce(m."delayMs", 0) * interval '1 millisecond'
   FROM jsonb_to_recordset(CAST(:messages AS jsonb))
-    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, priority text, "delayMs" integer)`;
+    AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, traceparent text, priority text,
+          "delayMs" integer)`;

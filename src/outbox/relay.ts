@@ -2,6 +2,7 @@ import { type Database, rows } from '../lib/db.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from './record.ts';
 
 export type RelayDeps = {
@@ -14,6 +15,7 @@ export type RelayDeps = {
   isBusy: () => boolean;
   /** How many messages are sent to Temporal at once. */
   startConcurrency: number;
+  tracing?: Tracing;
 };
 
 export type Relay = ReturnType<typeof createRelay>;
@@ -73,10 +75,20 @@ export function createRelay(deps: RelayDeps) {
   };
 }
 
-async function sendOne({ send, log, reachable }: RelayDeps, message: OutboxRow): Promise<Outcome> {
+/** Sends a message, as a step of the trace of the change that caused it. */
+async function sendTraced({ send, tracing = NO_TRACING }: RelayDeps, message: OutboxRow): Promise<unknown> {
+  const { kind, workflowType, workflowId, traceparent: parent } = message;
+  if (!parent) return send(message);
+  const name = `${kind === 'signal' ? 'signal' : 'start'} workflow ${workflowType}`;
+  const span = { name, kind: 'producer', parent, attributes: { 'meskot.workflow_id': workflowId } } as const;
+  return tracing.run(span, async () => send(message));
+}
+
+async function sendOne(deps: RelayDeps, message: OutboxRow): Promise<Outcome> {
+  const { log, reachable } = deps;
   if (!reachable()) return 'untried';
   try {
-    await send(message);
+    await sendTraced(deps, message);
     return 'sent';
   } catch (error) {
     log.warn({ err: error, workflowId: message.workflowId }, 'A message could not be sent to Temporal; retrying');
@@ -130,7 +142,7 @@ async function leaseFree(db: Database, { limit, isBusy }: { limit: number; isBus
   const sql = `
     UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
     WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
-    RETURNING id, kind, workflow_type, workflow_id, input, signal, priority AS rank, available_at AS due_at,
+    RETURNING id, kind, workflow_type, workflow_id, input, signal, traceparent, priority AS rank, available_at AS due_at,
               priority = ${visibility} AS is_visibility_only`;
   const taken = await rows<Taken>(db, sql, { limit, isBusy, upTo: isBusy ? normal : visibility });
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());

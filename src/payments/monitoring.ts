@@ -1,8 +1,12 @@
+import { Counter } from 'prom-client';
+
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
 import type { Database } from '../lib/db.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
+import type { AttemptRow } from './queries.ts';
+import type { AttemptStatus } from './states.ts';
 
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
 
@@ -88,6 +92,22 @@ const COUNT = `
  */
 export function measurePayments(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
+}
+
+/** Counts an attempt that ended with a result of its provider. */
+export type CountResult = (attempt: Pick<AttemptRow, 'channel' | 'environment'>, status: AttemptStatus) => void;
+
+const RESULTS = {
+  name: 'meskot_payment_results_total',
+  help: 'Payment attempts that a result of the provider ended, by the status that they got',
+  labelNames: ['environment', 'channel', 'status'],
+};
+
+/** Once for each registry: an API and a worker in one process share it. */
+export function countResults(registry: Registry): CountResult {
+  const known = registry.getSingleMetric(RESULTS.name) as Counter | undefined;
+  const counter = known ?? new Counter({ ...RESULTS, registers: [registry] });
+  return ({ environment, channel }, status) => counter.inc({ environment, channel, status });
 }
 
 /** The journals that make transactions SUCCESS: their payments, and held ones that an operator released. */

@@ -4,8 +4,9 @@ import { warnOfOutcome, warnOfProvider } from '../providers/exchange.ts';
 import { checkUnderLease, isLeased, leaseEnd, type CheckDeps, type Claim } from '../providers/lease.ts';
 import { findAccountOf, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
+import type { CountResult } from './monitoring.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
-import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
+import { isAttemptOver, isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
 
 export type CheckOptions = {
   /** Skips the query when the provider was queried less than this ago: 0 for callbacks, 1,000 for polls, 2,000 for reports. */
@@ -15,6 +16,9 @@ export type CheckOptions = {
   /** The effective time, where it is not the clock's: a workflow's. */
   now?: Date;
 };
+
+/** `countResult`: of each attempt that a result ends. */
+type SyncDeps = CheckDeps & { countResult?: CountResult };
 
 export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise<AttemptState>;
 
@@ -28,7 +32,7 @@ export const POLL_INTERVAL_MIN_MS = 1_000;
  * attempt the provider has not accepted yet is initiated (again, under the same order id). Repeats and parallel calls are
  * harmless: the lease of another one is waited for.
  */
-export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
+export function createSyncAttempt(deps: SyncDeps): CheckAttempt {
   return async (attemptId, options) =>
     checkUnderLease<ClaimedAttempt, AttemptState>(deps.db, {
       table: 'payment_attempt',
@@ -82,12 +86,14 @@ async function leaseAttempt(
   );
 }
 
-async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
+async function queryAndApply(deps: SyncDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
   const { now = deps.clock(), notifyWorkflow } = options;
   const outcome = await queryProvider(deps, attempt, now);
   const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
   const state = await applyProviderResult(deps, result);
   warnOperators(deps, result, state);
+  if (state && state.attemptStatus !== attempt.status && isAttemptOver(state.attemptStatus))
+    deps.countResult?.(attempt, state.attemptStatus);
   return state ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
 }
 

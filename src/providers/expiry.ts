@@ -77,7 +77,7 @@ export async function warnOfExpiries({ read, clock, log }: WarnDeps): Promise<vo
     const ends = days > 0 ? 'ends soon' : 'has ended';
     log.warn(
       { what, expiresAt, days: Math.floor(days) },
-      `a credential ${ends}: renew it (docs/operations/what-to-watch.md)`,
+      `a credential ${ends}: renew it (docs/operations/runbooks.md)`,
     );
   }
 }

@@ -12,10 +12,12 @@ import { TypedSearchAttributes, defineSearchAttributeKey, type SearchAttributePa
 
 import type { Config, TaskQueue } from '../config.ts';
 import { UnavailableError } from '../lib/errors.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { LastOutcome } from '../webhooks/delivery/workflow.ts';
 import { describeWorkflow } from './describe-workflow.ts';
 import { ensureTemporal, SEARCH_ATTRIBUTES, type TemporalParts } from './prepare.ts';
+import { startHeaders } from './trace-headers.ts';
 
 /** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */
 const QUEUES: Readonly<Record<string, TaskQueue>> = {
@@ -61,13 +63,16 @@ export async function pingTemporal(connection: Connection): Promise<boolean> {
 
 export type TemporalGateway = ReturnType<typeof createTemporalGateway>;
 
+type GatewayParts = TemporalParts & { onReturn?: (() => void) | undefined; tracing?: Tracing | undefined };
+
 /**
  * The calls to Temporal that the worker uses. `onReturn`: Temporal is reachable again, or has a new database, so any
  * workflow may be lost.
  */
-export function createTemporalGateway(parts: TemporalParts & { onReturn?: (() => void) | undefined }) {
-  const { connection, config, onReturn = () => {} } = parts;
-  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+export function createTemporalGateway(parts: GatewayParts) {
+  const { connection, config, onReturn = () => {}, tracing = NO_TRACING } = parts;
+  const interceptors = tracing.isOn ? { workflow: [startHeaders(tracing)] } : {};
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors });
   const ensure = async (): Promise<string[]> => {
     const created = await ensureTemporal(parts);
     if (created.length > 0) onReturn();

@@ -18,9 +18,11 @@ import { DAY_MS } from '../lib/dates.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { anyFreePort } from '../lib/ports.ts';
+import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import { deploymentOf, useBuild } from './builds.ts';
 import { createTemporalGateway, temporalConnection, type TemporalGateway } from './client.ts';
+import { activitySpans } from './trace-headers.ts';
 
 export type TemporalWorkersOptions = {
   config: Config;
@@ -30,6 +32,7 @@ export type TemporalWorkersOptions = {
   workflowBundle?: WorkflowBundleOption | undefined;
   /** Temporal is reachable again, or has a new database: any workflow may be lost. */
   onReturn?: () => void;
+  tracing?: Tracing | undefined;
 };
 
 /** More than one send (4 s), so that a stopping worker completes it. */
@@ -55,7 +58,7 @@ const READ_METRICS_WITHIN_MS = 1_000;
  * or loses its database later. Starts through the gateway share the workers' connection, so they are eager.
  */
 export function startTemporalWorkers(options: TemporalWorkersOptions) {
-  const { config, log, onReturn } = options;
+  const { config, log, onReturn, tracing } = options;
   let current: TemporalGateway | null = null;
   let workers: Worker[] = [];
   let stopping = false;
@@ -67,7 +70,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await NativeConnection.connect(temporalConnection(config));
     try {
-      const gateway = createTemporalGateway({ config, connection, onReturn });
+      const gateway = createTemporalGateway({ config, connection, onReturn, tracing });
       await gateway.ensureTemporal();
       if (wasUnavailable) onReturn?.();
       wasUnavailable = false;
@@ -175,18 +178,23 @@ async function end(worker: Worker): Promise<void> {
 /** Bundles the workflows into one script, from source in development and from the build in production. Takes a second or more. */
 export async function bundleWorkflows(log: { warn: (message: string) => void }): Promise<{ code: string }> {
   const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  const workflowsPath = join(import.meta.dirname, `../../workflows/index${extension}`);
-  return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN', ({ message }) => log.warn(message)) });
+  const [workflowsPath = '', interceptors = ''] = ['index', 'interceptors'].map((name) =>
+    join(import.meta.dirname, `../../workflows/${name}${extension}`),
+  );
+  const logger = new DefaultLogger('WARN', ({ message }) => log.warn(message));
+  return bundleWorkflowCode({ workflowsPath, workflowInterceptorModules: [interceptors], logger });
 }
 
 /** The workers of the queues that this process serves: each with workflows costs a thread. */
-function workersOf({ config, activities, workflowBundle }: TemporalWorkersOptions): WorkerOptions[] {
+function workersOf(options: TemporalWorkersOptions): WorkerOptions[] {
+  const { config, activities, workflowBundle, tracing = NO_TRACING } = options;
   const { DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId, TASK_QUEUE_PREFIX: prefix } = config;
   const deploymentName = deploymentOf(config);
   const shared: Omit<WorkerOptions, 'taskQueue'> = {
     namespace: config.TEMPORAL_NAMESPACE,
     shutdownGraceTime: SHUTDOWN_GRACE,
     maxConcurrentActivityTaskExecutions: poolMax * ACTIVITIES_PER_CONNECTION,
+    ...(tracing.isOn && { interceptors: { activity: [activitySpans(tracing)] } }),
     // Without a build, any worker gets any work. Workflows wait for weeks, so they continue with the current build: saved
     // histories prove that it can replay them (docs/operations/releasing.md).
     ...(buildId !== undefined && {

@@ -191,7 +191,7 @@ async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<
 
 /** One statement: the row, its timeline, and the outbox message of its workflow. */
 async function insertWithdrawal(tx: UnitOfWork, row: ReturnType<typeof newRow>): Promise<WithdrawalRow> {
-  const start: OutboxRow = { id: newId('obx'), kind: 'start', ...withdrawalWorkflow(row) };
+  const start: OutboxRow = { id: newId('obx'), kind: 'start', ...withdrawalWorkflow(row), traceparent: tx.traceparent };
   const inserted = await first<WithdrawalRow>(
     tx.trx,
     `WITH added AS (${insertSql('withdrawal', row)}), timeline_row AS (

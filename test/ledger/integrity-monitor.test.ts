@@ -31,12 +31,14 @@ test('the monitor verifies the ledger periodically, and logs and counts the viol
   );
   const broken = async () =>
     (await registry.getSingleMetric('meskot_ledger_invariant_violations')?.get())?.values[0]?.value;
+  const verifiedAt = async () =>
+    (await registry.getSingleMetric('meskot_ledger_last_verification_timestamp_seconds')?.get())?.values[0]?.value;
   try {
     await watch(going);
-    expect(await broken()).toBeNaN();
+    expect([await broken(), await verifiedAt()]).toEqual([NaN, 0]);
     now += HOUR_MS;
     await watch(going);
-    expect(await broken()).toBe(1);
+    expect([await broken(), await verifiedAt()]).toEqual([1, now / 1_000]);
     expect(errors).toEqual([{ check: 'something is right', about: 'one', journalId: null, count: 2 }]);
     sql = `SELECT NULL AS journal, 'x' AS about WHERE false`;
     now += HOUR_MS / 2;

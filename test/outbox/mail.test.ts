@@ -1,6 +1,7 @@
+import { createRegistry, measureRow } from '../../src/http/metrics.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { enqueueMail, sendMails, type Mail } from '../../src/outbox/mail.ts';
+import { enqueueMail, sendMails, UNSENT_MAILS, type Mail } from '../../src/outbox/mail.ts';
 import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -48,4 +49,23 @@ test('a mail that the server rejects is tried again later, ten times at most', a
     await sendMails(deps(fail), running);
   }
   expect(tries).toBe(10);
+});
+
+test('the metrics of mails are the age of the oldest that waits, and the number of those that were given up', async () => {
+  await rows(database.db, 'DELETE FROM mail');
+  const { gauges, sql } = UNSENT_MAILS;
+  const figures = async (): Promise<string[]> => {
+    const registry = createRegistry('worker');
+    measureRow(registry, gauges, { db: database.db, sql });
+    const text = await registry.metrics();
+    return Object.values(gauges).map(
+      ({ name }) => new RegExp(`^${name}\\{.*\\} (\\d+)`, 'm').exec(text)?.[1] ?? 'absent',
+    );
+  };
+  expect(await figures()).toEqual(['0', '0']);
+  await database.db.transaction((trx) => enqueueMail(trx, keyRing, MAIL));
+  await database.db.transaction((trx) => enqueueMail(trx, keyRing, { ...MAIL, recipient: 'sara@people.example' }));
+  await rows(database.db, `UPDATE mail SET created_at = now() - interval '1 hour'`);
+  await rows(database.db, `UPDATE mail SET tries = 10 WHERE recipient = 'sara@people.example'`);
+  expect(await figures()).toEqual(['3600', '1']);
 });

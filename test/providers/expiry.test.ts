@@ -119,7 +119,7 @@ test('from 30 days before an end on, each run of the job warns of it, without th
   expect(others).toEqual([]);
   expect(line).toMatchObject({
     level: 40,
-    msg: 'a credential ends soon: renew it (docs/operations/what-to-watch.md)',
+    msg: 'a credential ends soon: renew it (docs/operations/runbooks.md)',
     what: 'TELEBIRR_PROVIDER_PUBLIC_KEY',
     expiresAt: ENDS.toISOString(),
     days: 29,

@@ -48,8 +48,17 @@ const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'go
 
 /** The path of the browser that tests of web pages need: the first Chromium on PATH, or undefined. */
 export function findChromium() {
+  return findOnPath(BROWSERS);
+}
+
+/** Whether PATH has Prometheus and its promtool, which the tests of alerts need. */
+export function hasPrometheus() {
+  return ['prometheus', 'promtool'].every((name) => findOnPath([name]));
+}
+
+function findOnPath(names) {
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return folders.flatMap((folder) => BROWSERS.map((name) => join(folder, name))).find(isExecutable);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
 }
 
 function isExecutable(path) {

@@ -90,7 +90,8 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
 async function bundleWorkflows(folder: string): Promise<string> {
   const workflowsPath = join(PROJECT, 'workflows/index.ts');
   const logger = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger });
+  const workflowInterceptorModules = [join(PROJECT, 'workflows/interceptors.ts')];
+  const { code } = await bundleWorkflowCode({ workflowsPath, workflowInterceptorModules, logger });
   const path = join(folder, 'workflows.js');
   await writeFile(path, code);
   return path;

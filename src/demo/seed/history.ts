@@ -95,6 +95,7 @@ async function seedBatch(trx: Trx, { scope, baseUrl }: HistoryDeps, batch: reado
       enqueue: async () => {},
       enqueued: (messages) => outboxIds.push(...messages.map(({ id }) => id)),
       triggerDispatcher: () => {},
+      traceparent: null,
     };
     let now = item.begunAt;
     const advanceTo = (instant: Date): void => void (now = instant);

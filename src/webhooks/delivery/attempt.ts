@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
+import { NO_TRACING, type Note, type Tracing } from '../../lib/tracing.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import { unsentResult, type Sender, type SendResult } from './send.ts';
 
@@ -36,28 +37,60 @@ type AttemptDeps = {
   keyRing: KeyRing;
   /** Called when the request could not be built, which is a defect of this service. */
   onDefect: (deliveryId: string, error: unknown) => void;
+  tracing?: Tracing;
 };
 
 /** Signs and sends the POST of a claimed attempt. Never rejects: expected failures and defects are both outcomes. */
 export function createAttempt(deps: AttemptDeps) {
-  return async (attempt: ClaimedAttempt, schedule: RetrySchedule): Promise<AttemptOutcome> => {
-    const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
-      // For example a secret that cannot be decrypted. Without an outcome the delivery would be claimed again and again.
-      deps.onDefect(attempt.deliveryId, error);
-      const message = 'Nothing was sent: the request could not be built.';
-      return { ...unsentResult({ code: 'internal_error', message }), answer: '' };
+  const { tracing = NO_TRACING } = deps;
+  return async (attempt: ClaimedAttempt, schedule: RetrySchedule): Promise<AttemptOutcome> =>
+    tracing.run(spanOf(attempt), async (note) => {
+      const outcome = await attemptOnce(deps, attempt, schedule);
+      noteOutcome(note, outcome);
+      return outcome;
     });
-    const { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint } = attempt;
-    const claimed = { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint };
-    const endedAtMs = attempt.startedAt.getTime() + sent.durationMs;
-    return {
-      ...claimed,
-      ...sent,
-      startedAt: attempt.startedAt.toISOString(),
-      endedAt: new Date(endedAtMs).toISOString(),
-      nextAttemptAt: sent.ok || manual ? null : nextAttemptAt(endedAtMs, retryCount, schedule),
-      deadLetterId: newId('whl'),
-    };
+}
+
+/** The receiver's address is none of it: its path may be a secret. */
+function spanOf({ traceparent: parent, ...attempt }: ClaimedAttempt) {
+  const attributes = {
+    'meskot.delivery_id': attempt.deliveryId,
+    'meskot.attempt_id': attempt.attemptId,
+    'meskot.event_id': attempt.eventId,
+    'meskot.event': attempt.event,
+    'meskot.merchant_id': attempt.merchantId,
+    'meskot.environment': attempt.environment,
+    'meskot.try': attempt.sequence,
+  };
+  return { name: 'webhook attempt', kind: 'client', parent, attributes } as const;
+}
+
+function noteOutcome(note: Note, { ok, httpStatus, failure }: AttemptOutcome): void {
+  const attributes = { 'http.response.status_code': httpStatus, 'error.type': failure?.code };
+  note({ hasFailed: !ok, attributes });
+}
+
+async function attemptOnce(
+  deps: AttemptDeps,
+  attempt: ClaimedAttempt,
+  schedule: RetrySchedule,
+): Promise<AttemptOutcome> {
+  const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
+    // For example a secret that cannot be decrypted. Without an outcome the delivery would be claimed again and again.
+    deps.onDefect(attempt.deliveryId, error);
+    const message = 'Nothing was sent: the request could not be built.';
+    return { ...unsentResult({ code: 'internal_error', message }), answer: '' };
+  });
+  const { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint } = attempt;
+  const claimed = { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint };
+  const endedAtMs = attempt.startedAt.getTime() + sent.durationMs;
+  return {
+    ...claimed,
+    ...sent,
+    startedAt: attempt.startedAt.toISOString(),
+    endedAt: new Date(endedAtMs).toISOString(),
+    nextAttemptAt: sent.ok || manual ? null : nextAttemptAt(endedAtMs, retryCount, schedule),
+    deadLetterId: newId('whl'),
   };
 }
 

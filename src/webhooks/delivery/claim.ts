@@ -42,12 +42,14 @@ export type ClaimedAttempt = {
   toSandboxReceiver: boolean;
   /** Its subscription hung or failed recently. */
   throttled: boolean;
+  /** The step of a trace that the attempt follows; null: none is known. */
+  traceparent: string | null;
 };
 
 /** The columns that an attempt needs; `d` is a webhook_delivery, `s` its webhook_subscription. */
 const COLUMNS = `
   d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.retry_count, d.status_before_resend, d.resend_reason,
-  d.in_flight_attempt_id, d.in_flight_since, s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
+  d.in_flight_attempt_id, d.in_flight_since, d.traceparent, s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
   s.sandbox_receiver IS NOT NULL AS to_sandbox_receiver,
   CASE WHEN s.previous_secret_expires_at > now() THEN s.previous_secret END AS previous_secret,
   s.active AND s.deleted_at IS NULL AS active, coalesce(s.throttled_until > now(), false) AS throttled`;
@@ -83,7 +85,7 @@ const claimLocked = (locked: string): string => `
          l.resend_reason AS reason, (SELECT m.name FROM merchant m WHERE m.id = l.merchant_id) AS merchant_name,
          now() AS started_at, (SELECT e.payload FROM webhook_event e WHERE e.id = l.event_id) AS payload,
          l.url, l.signature_encoding, l.headers, l.secret, l.previous_secret, l.secret_hint, l.active, l.to_sandbox_receiver,
-         l.throttled
+         l.throttled, l.traceparent
   FROM locked l`;
 
 /** Values in sub-selects are unknown to the planner, so that it keeps one plan instead of one per claim. */

@@ -178,5 +178,5 @@ function startOf(
     lastOutcome: { ok, httpStatus, code: failure?.code ?? null, atMs: Date.parse(startedAt), answer },
     nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
   });
-  return { id: newId('obx'), ...start };
+  return { id: newId('obx'), ...start, traceparent: claimed.traceparent };
 }

@@ -20,7 +20,9 @@ export type DeliveryNow = {
 };
 
 /** An outcome, and the start of the workflow where one follows. */
-export type Recording = AttemptOutcome & { start?: Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input'> };
+export type Recording = AttemptOutcome & {
+  start?: Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input' | 'traceparent'>;
+};
 
 /** Under load outcomes are collected this long. A process that ends without saving them causes their attempts again. */
 const RECORD_EVERY_MS = 40;
@@ -109,8 +111,8 @@ WITH outcome AS (
   WHERE s.id = h.subscription_id AND s.id = ANY (ARRAY(SELECT subscription_id FROM updated))
     AND (h.delivered_at IS NULL OR s.consecutive_failures > 0 OR s.verified_at IS NULL)
 ), outbox_row AS (
-  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, priority, available_at)
-  SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input',
+  INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, traceparent, priority, available_at)
+  SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input', start ->> 'traceparent',
          CASE WHEN ok THEN ${OUTBOX_PRIORITIES.visibility} ELSE ${OUTBOX_PRIORITIES.retry} END,
          CASE WHEN ok THEN now() ELSE greatest(next_attempt_at - interval '${START_LEAD}', now()) END
   FROM updated WHERE start IS NOT NULL

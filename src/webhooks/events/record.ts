@@ -21,12 +21,12 @@ const RECORD = `
   WITH event AS (
     SELECT * FROM json_to_recordset(CAST(:events AS json))
       AS e (id text, event text, "resourceType" text, "resourceId" text, "merchantId" text, environment text, payload text,
-            "createdAt" timestamptz, "isAlias" boolean)
+            "createdAt" timestamptz, "isAlias" boolean, traceparent text)
   ), delivery_row AS (
-    INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at, created_at)
+    INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at, created_at, traceparent)
     SELECT 'whd_' || substr(e.id, 5, 24) || two_digits(row_number() OVER (PARTITION BY e.id ORDER BY s.id) - 1), e.id, s.id,
            e."merchantId", e.environment, e.event, CASE WHEN s.active THEN 'PENDING' ELSE 'SKIPPED' END,
-           CASE WHEN s.active THEN e."createdAt" END, e."createdAt"
+           CASE WHEN s.active THEN e."createdAt" END, e."createdAt", e.traceparent
     FROM event e
     -- OFFSET 0: looked up for each event, not read as a whole.
     CROSS JOIN LATERAL (
@@ -50,11 +50,13 @@ const RECORD = `
  */
 export async function recordEvents(tx: UnitOfWork, events: NewEvent[], only: string | null = null): Promise<string[]> {
   if (events.length === 0) return [];
+  const { traceparent } = tx;
   const recorded = events.flatMap((event) => {
     const alias = only === null ? EVENT_ALIASES[event.event] : undefined;
     return [buildRow(event, false), ...(alias === undefined ? [] : [buildRow({ ...event, event: alias }, true)])];
   });
-  await tx.writeDeferred(RECORD, { only, events: JSON.stringify(recorded) });
+  const written = traceparent === null ? recorded : recorded.map((event) => ({ ...event, traceparent }));
+  await tx.writeDeferred(RECORD, { only, events: JSON.stringify(written) });
   tx.triggerDispatcher();
   return recorded.filter((event) => !event.isAlias).map((event) => event.id);
 }
