@@ -28,7 +28,8 @@ export async function serveApi(project: string): Promise<number> {
   return serve('api', async (config, log) => {
     const { startApi } = await import('./api.ts');
     const api = await startApi(config, { log, project, version: await readVersion(project) });
-    log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'API started');
+    const { url, operatorsUrl, metricsUrl } = api;
+    log.info({ url, operatorsUrl, metricsUrl }, 'API started');
     return api;
   });
 }

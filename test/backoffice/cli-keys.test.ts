@@ -186,7 +186,7 @@ test('an API that does not answer exits 5 with the next step, and a write with t
   const { exitCode, notes } = await runCommandLine(connection, ['merchants', 'create', '--name', 'Nobody']);
   expect(exitCode).toBe(5);
   expect(notes).toMatch(
-    /^The API at http:\/\/127\.0\.0\.1:9999 does not answer \(.*ECONNREFUSED.*\)\. To repeat it safely, add --idempotency-key \S+\.\nNext: start it with "npm start", or set MESKOT_URL/,
+    /^The API at http:\/\/127\.0\.0\.1:9999 does not answer \(.*ECONNREFUSED.*\)\. To repeat it safely, add --idempotency-key \S+\.\nNext: start it with "npm start", run the command in the container of an API, or set MESKOT_URL/,
   );
   const read = await runCommandLine(connection, ['merchants', 'list']);
   expect(read.notes).not.toContain('--idempotency-key');

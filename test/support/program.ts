@@ -36,13 +36,14 @@ export async function startProgram(
   settings: Record<string, string>,
 ): Promise<Program> {
   const { workflowBundlePath } = testStack();
-  const metricsPort = await anyFreePort();
+  const [metricsPort, consolePort] = [await anyFreePort(), await anyFreePort()];
   const child = spawn(process.execPath, meskot(command), {
     env: {
       ...process.env,
       NODE_OPTIONS: '',
       ...(workflowBundlePath && { WORKFLOW_BUNDLE_PATH: workflowBundlePath }),
       LOG_LEVEL: 'info',
+      CONSOLE_PORT: String(consolePort),
       ...settings,
       METRICS_PORT: String(metricsPort),
     },
