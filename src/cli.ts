@@ -76,7 +76,7 @@ async function reachable<T>(work: Promise<T>): Promise<T> {
 async function createAdmin({ name, email, json = false }: NewAdmin): Promise<void> {
   const { createAdmin: create } = await import('./app/commands/database.ts');
   await withDatabase(async ({ db, config }) => {
-    const created = await create({ db, pepper: config.API_KEY_PEPPER }, { name, email });
+    const created = await create({ db, config }, { name, email });
     printData(terminal, created, { json });
   });
 }

@@ -75,7 +75,9 @@ const Fields = z.object({
   API_PORT: webPort(4000),
   PORTAL_PORT: webPort(4001),
   PORTAL_URL: address.optional(),
+  CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
   CONSOLE_PORT: webPort(4004),
+  OPERATORS_ON_PUBLIC_API: flag.default(false),
   SMTP_URL: z
     .string()
     .regex(/^smtps?:/, 'must be smtp://… or smtps://…')
@@ -220,7 +222,9 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopback = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production && usesSecrets) rejectLocalDefaults(withFiles(Settings, env), allowLoopback);
-  if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
+  for (const name of ['LISTEN_HOST', 'CONSOLE_HOST'] as const) {
+    if (!production) requireLoopback(name, settings[name]);
+  }
   checkProviders(settings, production);
   const { KYC_DOCUMENTS_DIR, REPORTS_DIR } = settings;
   return {

@@ -159,6 +159,18 @@ describe('settings', () => {
     },
   );
 
+  test('reject a CONSOLE_HOST of other machines in local mode, and an empty one, which would be every address, anywhere', () => {
+    const elsewhere = { ...REQUIRED, CONSOLE_HOST: '0.0.0.0' };
+    expect(() => readConfig(elsewhere)).toThrow(
+      'CONSOLE_HOST is "0.0.0.0", but local mode listens on this machine only',
+    );
+    const production = { ...OWN, MESKOT_MODE: 'production' };
+    expect(readConfig({ ...elsewhere, ...production, LISTEN_HOST: '0.0.0.0' })).toMatchObject({
+      CONSOLE_HOST: '0.0.0.0',
+    });
+    expect(() => readConfig({ ...REQUIRED, ...production, CONSOLE_HOST: '' })).toThrow('CONSOLE_HOST');
+  });
+
   test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('accept LISTEN_HOST=%s in local mode', (LISTEN_HOST) => {
     expect(readConfig({ ...REQUIRED, LISTEN_HOST })).toMatchObject({ LISTEN_HOST });
   });

@@ -108,18 +108,23 @@ type KeyInvitation = { id: string; createdBy: string } & (
   | { operatorId: null; merchantId: string; key: InvitedKey }
 );
 
+/** Whose key it is. */
+export type KeyHolder = 'merchant' | 'operator';
+
 /**
- * Creates the key of an invitation, once. Throws AUTHENTICATION_REQUIRED, the same for a wrong, a used, a revoked and an
- * expired token and for an inactive operator; INVALID_STATE where the key to rotate has ended since.
+ * Creates the key of an invitation of one of these holders, once. Throws AUTHENTICATION_REQUIRED, the same for a wrong, a
+ * used, a revoked and an expired token, for that of another holder and for an inactive operator; INVALID_STATE where the key
+ * to rotate has ended since.
  */
 export async function acceptInvitation(
   tx: UnitOfWork,
-  pepper: string,
+  { pepper, holders }: { pepper: string; holders: readonly KeyHolder[] },
   { token, requestId, at }: { token: string; requestId: string; at: Date },
 ): Promise<CreatedKey> {
   const invitation = (await useToken(tx.trx, { purpose: 'key', token, at })) as KeyInvitation | null;
   const operator = invitation?.operatorId ? await findOperator(tx.trx, invitation.operatorId) : null;
-  if (!invitation || operator?.active === false) {
+  // The error undoes the token's use.
+  if (!invitation || !holders.includes(operator ? 'operator' : 'merchant') || operator?.active === false) {
     const why = 'This invitation does not exist, was used, or has expired';
     throw new AppError('AUTHENTICATION_REQUIRED', `${why}: request another one from whoever sent it.`);
   }

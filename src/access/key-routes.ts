@@ -14,7 +14,7 @@ import {
   rotateKey,
 } from './api-keys.ts';
 import type { AuditContext } from './audit.ts';
-import { acceptInvitation } from './invitations.ts';
+import { acceptInvitation, type KeyHolder } from './invitations.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
 import { findOperator } from './operators.ts';
@@ -128,19 +128,20 @@ export async function revokeKeyOf(
   return { message: 'Key revoked', data: presentKey(key), audit };
 }
 
-/** How invited operators and merchants get their key. */
-export function invitationRoute(pepper: string): Route {
+/** How invited operators and merchants get their key; `holders`: those of them who call it here. */
+export function invitationRoute(pepper: string, holders: readonly KeyHolder[]): Route {
   return writeRoute('POST /api/invitations/accept', {
     operationId: 'acceptInvitation',
     tag: 'Invitations',
     summary: 'Accept an invitation: creates the key of its holder, which is returned once',
-    description: 'The token of the invitation is the credential; no API key is needed. It works once.',
+    description:
+      'The token of the invitation is the credential; no API key is needed. It works once, for merchants at the public address of the API and for operators at theirs.',
     auth: { by: 'public', tokenInBody: true },
     body: schema.InvitationAcceptance,
     responses: { 201: schema.AcceptedInvitation },
     errors: ['AUTHENTICATION_REQUIRED', 'INVALID_STATE'],
     handle: async ({ tx, requestId, at, body }) => {
-      const { key, secret } = await acceptInvitation(tx, pepper, { ...body, requestId, at });
+      const { key, secret } = await acceptInvitation(tx, { pepper, holders }, { ...body, requestId, at });
       const data = { ...presentKey(key), secret };
       return { status: 201, message: 'Key created. Store it now: it is not returned again', data };
     },

@@ -85,7 +85,7 @@ function operatorRoutes({ db, ...deps }: Deps): Route[] {
       cli: 'operators create',
       summary: 'Create an operator, with an invitation to create their first key; its token is returned once',
       description:
-        'The token is for the operator alone, who sends it to POST /api/invitations/accept within 3 days. Where there is a console, the operator also gets a mail with a link to set a password.',
+        'The token is for the operator alone, who sends it to POST /api/invitations/accept of this address within 3 days. Where there is a console, the operator also gets a mail with a link to set a password.',
       action: 'operator.create',
       body: schema.NewOperator,
       responses: { 201: schema.InvitedOperator },

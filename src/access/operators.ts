@@ -41,8 +41,13 @@ export async function findActiveOperator(db: Queryable, email: string): Promise<
 }
 
 /** Whether an active admin can invite other operators. */
-export async function hasActiveAdmin(db: Queryable): Promise<boolean> {
+async function hasActiveAdmin(db: Queryable): Promise<boolean> {
   return (await rows(db, `SELECT 1 FROM operator WHERE role = 'admin' AND active LIMIT 1`)).length > 0;
+}
+
+/** The active operators, oldest first. */
+export async function listActiveOperators(db: Queryable): Promise<Operator[]> {
+  return rows<Operator>(db, 'SELECT * FROM operator WHERE active ORDER BY created_at, id');
 }
 
 /** All operators, newest first. */

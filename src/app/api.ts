@@ -10,7 +10,6 @@ import { createKeyIdentification } from '../http/auth.ts';
 import { findFullDisk, measureReadiness } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
 import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
-import { createApiServer } from '../http/server.ts';
 import type { Database } from '../lib/db.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
@@ -24,8 +23,8 @@ import { countCallbacks } from '../providers/callbacks.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
+import { startOperatorsListener, startPortal, startPublicApi } from './listeners.ts';
 import { openProcess } from './open-process.ts';
-import { startConsole, startPortal } from './portal.ts';
 import { routesOf } from './routes.ts';
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -47,10 +46,10 @@ const CLOCK_WITHIN_MS = 2_000;
 /** Limits of money operations: a few seconds of work per merchant. Together they use half of the connections at most. */
 const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
 
-/** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
+/** The HTTP process: the API, the checkout page and the providers' callbacks, the portal, and what operators call. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions) {
   const { log, project, version, registry = createRegistry('api') } = options;
-  const { DATABASE_POOL_MAX: poolMax, LISTEN_HOST: host } = config;
+  const { DATABASE_POOL_MAX: poolMax } = config;
   const opened = openProcess(config, { name: 'api', log, registry });
   const { db, databaseClock, clock, findProvider, countResult } = opened;
   const connection = Connection.lazy(temporalConnection(config));
@@ -86,23 +85,23 @@ export async function startApi(config: Config, options: ApiOptions) {
     registry,
     ...(options.tracing && { tracing: options.tracing }),
   };
-  const identify = createKeyIdentification({ ...keys, ...tokens, limits });
-  const server = createApiServer({ ...shared, ...table, identify, docsFolder, onCompleted: requestLog.add });
+  const identifyByKey = createKeyIdentification({ ...keys, ...tokens, limits });
+  const keyed = { ...shared, identifyByKey, docsFolder };
   // Without a database nothing falls due either, so the port opens without it.
   await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
-  const listening = await server.listen(config.API_PORT, host);
+  const api = await startPublicApi(config, { ...keyed, onCompleted: requestLog.add }, table);
   const portal = await startPortal(config, shared, table);
-  const console = await startConsole(config, shared, table);
-  const { METRICS_PORT: port } = config;
+  const operators = await startOperatorsListener(config, keyed, table);
+  const { METRICS_PORT: port, LISTEN_HOST: host } = config;
   const metrics = await listenForMetrics(registry, { host, port, log, readMore: options.readMoreMetrics });
   return {
-    url: listening.url,
+    url: api.url,
     portalUrl: portal?.url ?? null,
-    consoleUrl: console?.url ?? null,
+    operatorsUrl: operators.url,
     metricsUrl: metrics.url,
     stop: async () => {
       const times = { delayMs: config.shutdownDelayMs };
-      await Promise.all([listening.close(times), portal?.close(times), console?.close(times)]);
+      await Promise.all([api.close(times), portal?.close(times), operators.close(times)]);
       databaseClock.stop();
       await metrics.close();
       await notifier.stop();

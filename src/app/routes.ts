@@ -189,7 +189,16 @@ export function routesOf(config: Config, parts: RouteParts) {
   const ofOperators = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   const proposals = proposalRoutes({ ...deps, routes: ofOperators });
   return {
-    routes: [...ofMerchants, invitationRoute(pepper), ...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
+    /** Of merchants' servers, and of their customers' pages. */
+    merchantRoutes: ofMerchants,
+    /** Of operators: the public API does not serve them, unless a setting says so. */
+    operatorRoutes: [...ofOperators, ...proposals, ...operatorStreamRoutes(deps)],
+    /** One path, where each listener accepts the invitations of its own callers. */
+    invitationRoutes: {
+      ofMerchants: invitationRoute(pepper, ['merchant']),
+      ofOperators: invitationRoute(pepper, ['operator']),
+      ofAll: invitationRoute(pepper, ['merchant', 'operator']),
+    },
     /** Those that only the portal serves. */
     portalRoutes: PEOPLE_ROUTES.flatMap((routesOfPeople) => routesOfPeople({ ...deps, showsMail: !config.production })),
     /** Of a person's own account: the portal and the console serve them. */

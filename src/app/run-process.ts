@@ -30,9 +30,9 @@ export async function serveApi(project: string): Promise<number> {
     const { startTracing } = await import('./tracing.ts');
     const version = await readVersion(project);
     const tracing = await startTracing(config, { role: 'api', version, log });
-    const api = await startApi(config, { log, project, version, tracing });
-    log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'API started');
-    return { stop: async () => api.stop().finally(tracing.stop) };
+    const { stop, ...urls } = await startApi(config, { log, project, version, tracing });
+    log.info({ url: urls.url, operatorsUrl: urls.operatorsUrl, metricsUrl: urls.metricsUrl }, 'API started');
+    return { stop: async () => stop().finally(tracing.stop) };
   });
 }
 

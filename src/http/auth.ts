@@ -75,6 +75,7 @@ const HOW_TO = {
 
 const BEARER_CHARACTERS_MAX = 4_096;
 const KEY_LIKE = /^(?:[a-z]{2}_(?:test|live)|ok)_/;
+const KEY_BEARER = /^Bearer +(?:[a-z]{2}_(?:test|live)|ok)_/i;
 
 /** The key of a request, null without one. Beside x-api-key, the Bearer token may be of another service. */
 function presentedKey(ctx: Context): string | null {
@@ -87,6 +88,12 @@ function presentedKey(ctx: Context): string | null {
     throw new AppError('INVALID_API_KEY', 'x-api-key and Authorization carry different keys. Send one of them.');
   }
   return apiKey;
+}
+
+/** Whether a request carries a key, valid or not. */
+export function carriesKey(ctx: Context): boolean {
+  const { authorization = '', 'x-api-key': header } = ctx.req.headers;
+  return header !== undefined || KEY_BEARER.test(authorization);
 }
 
 /** Throws INSUFFICIENT_SCOPE. A merchant's key is for merchants' routes only, an operator's key for operators' only. */

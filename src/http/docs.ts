@@ -63,7 +63,6 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
   const groups = new Map(names.map((name) => [name, routes.filter((route) => groupOf(route) === name)]));
   serveDocument('/openapi.json', routes);
   for (const [name, described] of groups) serveDocument(`${referencePath(name)}.json`, described);
-  router.get('/', (ctx) => ctx.redirect('/docs'));
   const files: [path: string, type: string, content: string][] = [
     ['/docs', 'html', textPage('Documentation', contents(guides, groups))],
     ['/docs/start.js', 'js', START],
@@ -83,6 +82,11 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
     });
   }
   return router;
+}
+
+/** The docs as the home of a server without pages. */
+export function createHomeRouter(): Router {
+  return new Router({ sensitive: true }).get('/', (ctx) => ctx.redirect('/docs'));
 }
 
 function send(ctx: RouterContext, type: string, body: string | Buffer): void {

@@ -9,7 +9,7 @@ export const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> =
   public: [],
 };
 
-export const SECURITY_SCHEMES = {
+const SECURITY_SCHEMES = {
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
   operatorKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "An operator's key" },
@@ -26,7 +26,7 @@ export const SECURITY_SCHEMES = {
     in: 'cookie',
     name: '__Host-meskot_console',
     description:
-      'The session of an operator, served at the address of the console only, with the routes of the own account. Requests there carry no key.',
+      'The session of an operator, at the address of the console only. Of a request that carries a key as well, the key counts.',
   },
   clientToken: {
     type: 'apiKey',
@@ -36,6 +36,12 @@ export const SECURITY_SCHEMES = {
       'The token of one checkout session. The hosted page of the session also has it as a cookie, which browsers send with the calls below /api/checkout/sessions/{sessionId}, but not to the hooks.',
   },
 } as const;
+
+/** The schemes of these routes, for the document's components. */
+export function schemesOf(routes: readonly Route[]): Partial<typeof SECURITY_SCHEMES> {
+  const used = new Set(routes.flatMap(({ auth }) => SECURITY[auth.by].flatMap(Object.keys)));
+  return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => used.has(name)));
+}
 
 /** Who may call a route, in words. */
 export function permissionText({ auth, stepUp }: Pick<Route, 'auth' | 'stepUp'>): string {

@@ -14,7 +14,7 @@ import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/
 import { withoutSafeIntegerBounds } from '../lib/fields.ts';
 import { FieldIssues } from '../lib/issues.ts';
 import { isIdempotent } from './idempotency.ts';
-import { permissionText, SECURITY, SECURITY_SCHEMES } from './openapi-security.ts';
+import { permissionText, schemesOf, SECURITY } from './openapi-security.ts';
 import { errorText } from './response.ts';
 import { SCOPES, SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
 
@@ -103,7 +103,7 @@ export function createOpenApiDocument(
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
         examples: Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, options)])),
-        securitySchemes: SECURITY_SCHEMES,
+        securitySchemes: schemesOf(routes),
       },
       paths,
     },

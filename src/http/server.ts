@@ -16,7 +16,7 @@ import { listen, stopListening } from '../lib/ports.ts';
 import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
-import { createDocsRouter } from './docs.ts';
+import { createDocsRouter, createHomeRouter } from './docs.ts';
 import { ALIVE, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { httpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
@@ -62,8 +62,8 @@ export type ApiServerDeps = Readiness &
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
-    /** The project's `docs`, with the guides to serve; null: none are served. */
-    docsFolder: string | null;
+    /** The project's `docs`, with the guides to serve, and the routes to describe; null: no docs are served. */
+    docs: { folder: string; routes: readonly Route[] } | null;
     version: string;
     log: Logger;
     clock: Clock;
@@ -93,12 +93,12 @@ export function createApiServer(deps: ApiServerDeps) {
   const draining = new AbortController();
   const metrics = httpMetrics(deps.registry);
   const context = { ...deps, metrics, stopping: stopping.signal, draining: draining.signal };
-  const routes = [...healthRoutes(deps, stopping.signal), ...deps.routes];
-  const handle = createApp(deps, { routes, context }).callback();
+  const health = healthRoutes(deps, stopping.signal);
+  const handle = createApp(deps, { health, context }).callback();
   const queueArrival = createArrivals();
   /** GET /livez as its route responds, but ahead of requests that wait: only the event loop must turn. */
   const sendAlive = (request: IncomingMessage, response: ServerResponse): void => {
-    const { status, text } = resultText(routes[0] as Route, ALIVE, deps.clock());
+    const { status, text } = resultText(health[0] as Route, ALIVE, deps.clock());
     setSecurityHeaders(request, response, () => {});
     response.setHeader('X-Request-Id', newId('req'));
     if (stopping.signal.aborted) response.setHeader('Connection', 'close');
@@ -135,7 +135,7 @@ export function createApiServer(deps: ApiServerDeps) {
   };
 }
 
-function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; context: RequestContextDeps }): Koa {
+function createApp(deps: ApiServerDeps, { health, context }: { health: Route[]; context: RequestContextDeps }): Koa {
   const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -145,10 +145,12 @@ function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; 
   });
   app.use(createRequestSpan(deps.tracing ?? NO_TRACING));
   app.use(createRequestContext(context));
-  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
-  const { docsFolder } = deps;
-  const docs = docsFolder === null ? [] : [createDocsRouter(routes, { ...deps, docsFolder })];
-  for (const one of [...docs, ...deps.routers]) app.use(one.routes());
+  app.use(createDispatch([...health, ...deps.routes], (route) => createRouteMiddleware(route, pipelineDeps)));
+  const { docs } = deps;
+  if (docs) app.use(createDocsRouter([...health, ...docs.routes], { ...deps, docsFolder: docs.folder }).routes());
+  for (const one of deps.routers) app.use(one.routes());
+  // Behind the pages, which may have a home of their own.
+  if (docs) app.use(createHomeRouter().routes());
   app.use(rejectUnknown);
   return app;
 }

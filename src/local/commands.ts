@@ -92,6 +92,7 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
     ['Docs', info.docsUrl],
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],
+    ["Operators' API", info.opsUrl && `${info.opsUrl}  (for these keys; docs at /docs)`],
     ['Operator key', info.operatorKey],
     ['Second operator', info.secondOperatorKey],
     ['Checkout page', info.checkoutUrl && `${info.checkoutUrl}  (waits to be paid)`],

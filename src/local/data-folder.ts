@@ -10,12 +10,13 @@ import { findChild, processStartTime, writePidFile } from './child-process.ts';
 /** Until a lock is tried again that another process is taking over. */
 const RETRY_MS = 10;
 
-/** Addresses of a local start, valid while it runs. `databaseUrl` is the application role's; `checkoutUrl` can be paid. */
+/** Addresses of a local start, valid while it runs. `opsUrl` takes operators' keys; `databaseUrl` is the application role's; `checkoutUrl` can be paid. */
 export const ADDRESSES = [
   'apiUrl',
   'docsUrl',
   'portalUrl',
   'consoleUrl',
+  'opsUrl',
   'demoShopUrl',
   'simulatorUrl',
   'temporalUiUrl',

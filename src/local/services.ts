@@ -61,9 +61,9 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
   const api = await start('API', async (onStop) => {
     const readMoreMetrics = await installRuntime(log);
     const more = { version: await readVersion(project), readMoreMetrics };
-    const { stop, metricsUrl } = await startApi(config, { log, registry, project, ...more });
+    const { stop, metricsUrl, operatorsUrl: opsUrl } = await startApi(config, { log, registry, project, ...more });
     onStop(stop);
-    return { metricsUrl: metricsUrl ?? undefined };
+    return { opsUrl, metricsUrl: metricsUrl ?? undefined };
   });
   const checkout = createCheckout({ apiUrl, apiKey: secrets.sandboxKey, shopUrl: () => demoShopUrl });
   // A page that waits to be paid; none while the demo merchant may take no payments, as after its suspension.

@@ -21,7 +21,7 @@ const LOCAL_HOST = '127.0.0.1';
 export async function start(project: string): Promise<number> {
   const wanted = readLocalSettings(environment, project);
   const { dataFolder } = wanted;
-  requireLoopback('LISTEN_HOST', environment['LISTEN_HOST'] ?? LOCAL_HOST);
+  for (const name of ['LISTEN_HOST', 'CONSOLE_HOST']) requireLoopback(name, environment[name] ?? LOCAL_HOST);
   // All files, including those of child processes, are private: they contain secrets and personal data.
   process.umask(0o077);
   if (wanted.TEMPORAL_CLI_PATH) await findTemporalBinary({ givenPath: wanted.TEMPORAL_CLI_PATH });

@@ -148,7 +148,7 @@ function invitationRoutes(): Route[] {
 }
 
 const INVITED =
-  'The token is for the merchant alone, who sends it to POST /api/invitations/accept within 3 days and gets the key.';
+  'The token is for the merchant alone, who sends it to POST /api/invitations/accept of the public address within 3 days and gets the key.';
 
 function policyRoutes(deps: Deps): Route[] {
   return settingRoutes(deps, {

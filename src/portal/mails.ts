@@ -76,3 +76,17 @@ export function signUpMail(language: Language, link: string | null, signInLink: 
       : `Complete your account within 24 hours:\n${link}\n\nThe link works once.`;
   return { subject: 'Your account on Meskot', text };
 }
+
+/** The mail to all operators about an admin who was made without any of them, in both languages. */
+export function newAdminMail({ name, email, operatorId }: { name: string; email: string; operatorId: string }): Text {
+  return {
+    subject: 'A new admin of Meskot · አዲስ የMeskot አስተዳዳሪ',
+    text: `${name} (${email}, ${operatorId}) became an operator with the role admin, from the server's shell.
+
+If nobody of you has done this, deactivate the operator at once, and find out who has access to the server.
+
+${name} (${email}፣ ${operatorId}) ከሰርቨሩ ሼል admin የሚል ሚና ያለው ኦፕሬተር ሆነዋል።
+
+ይህን ያደረገው ከእናንተ ማንም ካልሆነ ኦፕሬተሩን አሁኑኑ ያቁሙ፤ ሰርቨሩን ማን መጠቀም እንደሚችልም ያጣሩ።`,
+  };
+}

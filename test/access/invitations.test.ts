@@ -186,7 +186,7 @@ describe('a token', () => {
     const lines: string[] = [];
     const log = createLogger('debug', 'test', { destination: { write: (line) => void lines.push(line) } });
     const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock: backOffice.clock, log });
-    const routes = [invitationRoute(PEPPER)];
+    const routes = [invitationRoute(PEPPER, ['merchant'])];
     const limits = createLimits({ ...NO_LIMITS, failedAuthPerMinute: 3 });
     const server = await startTestServer(testServerDeps(db, { routes, limits, log, ...keys }));
     try {
@@ -264,7 +264,7 @@ describe('the list of invitations', () => {
 
 test('after a rotation of the pepper an invitation still works', async () => {
   const { token } = await inviteMerchant();
-  const routes = [invitationRoute('another pepper of sixteen')];
+  const routes = [invitationRoute('another pepper of sixteen', ['merchant'])];
   const server = await startTestServer(testServerDeps(backOffice.database.db, { routes }));
   try {
     const answer = await server.send('POST', '/api/invitations/accept', { key: null, body: { token } });

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -21,8 +21,10 @@ afterAll(async () => {
 });
 
 /** The real `meskot api`, with no Temporal to reach; resolves when it listens. */
-async function startApiProcess(settings: Record<string, string> = {}): Promise<{ child: ChildProcess; port: number }> {
-  const [port, metricsPort] = [await anyFreePort(), await anyFreePort()];
+async function startApiProcess(
+  settings: Record<string, string> = {},
+): Promise<{ child: ChildProcess; port: number; consolePort: number }> {
+  const [port, metricsPort, consolePort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
   const child = spawn(process.execPath, meskot('api'), {
     env: {
       ...process.env,
@@ -31,6 +33,7 @@ async function startApiProcess(settings: Record<string, string> = {}): Promise<{
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       API_PORT: String(port),
       METRICS_PORT: String(metricsPort),
+      CONSOLE_PORT: String(consolePort),
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -40,7 +43,7 @@ async function startApiProcess(settings: Record<string, string> = {}): Promise<{
     if (line.includes('API started')) break;
   }
   child.stdout.resume();
-  return { child, port };
+  return { child, port, consolePort };
 }
 
 type Asked = { answered: number; failed: unknown[] };
@@ -97,20 +100,43 @@ describe('the API as a process', () => {
     expect(performance.now() - printedAt).toBeGreaterThan(2_000);
   });
 
-  test('waits for requests in progress after a signal, and exits at once after a second one', async () => {
-    const { child, port } = await startApiProcess();
-    await beginRequest(port);
+  test.each(['port', 'consolePort'] as const)(
+    'waits for requests in progress at its %s after a signal, and exits at once after a second one',
+    async (name) => {
+      const { child, [name]: port } = await startApiProcess();
+      await beginRequest(port);
 
-    child.kill('SIGTERM');
-    await expect(refusesConnections(port)).resolves.toBe(true);
-    expect(child.exitCode).toBeNull();
+      child.kill('SIGTERM');
+      await expect(refusesConnections(port)).resolves.toBe(true);
+      expect(child.exitCode).toBeNull();
 
-    const printedAt = performance.now();
+      const printedAt = performance.now();
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      expect(child.exitCode).toBe(130);
+      // Sooner than the 10 s after which the unfinished request itself would end.
+      expect(performance.now() - printedAt).toBeLessThan(5_000);
+    },
+  );
+
+  test("turns 503 at the operators' listener, too, when it stops", async () => {
+    const { child, port, consolePort } = await startApiProcess({ SHUTDOWN_DELAY_SECONDS: '1' });
+    await expect(readiness(consolePort)).resolves.toBe(200);
     child.kill('SIGTERM');
+    while ((await readiness(port)) === 200);
+    await expect(readiness(consolePort)).resolves.toBe(503);
     await once(child, 'exit');
-    expect(child.exitCode).toBe(130);
-    // Sooner than the 10 s after which the unfinished request itself would end.
-    expect(performance.now() - printedAt).toBeLessThan(5_000);
+    expect(child.exitCode).toBe(0);
+  });
+
+  test("does not start without its operators' listener, where another program has the port", async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const { child } = await startApiProcess({ CONSOLE_PORT: String(port) });
+    if (child.exitCode === null) await once(child, 'exit');
+    holder.close();
+    expect(child.exitCode).toBe(1);
   });
 });
 

@@ -66,9 +66,10 @@ export type Stage = {
 export async function buildStage(): Promise<Stage> {
   const providersPort = await anyFreePort();
   const live = createLiveAccounts(`http://127.0.0.1:${providersPort}`);
-  const [database, simulator, port, metricsPort, folder] = await Promise.all([
+  const [database, simulator, port, metricsPort, consolePort, folder] = await Promise.all([
     createTestDatabase(),
     startTestSimulator({ port: providersPort, accounts: live.accounts }),
+    anyFreePort(),
     anyFreePort(),
     anyFreePort(),
     mkdtemp(join(tmpdir(), 'meskot-doctor-')),
@@ -83,6 +84,7 @@ export async function buildStage(): Promise<Stage> {
     PUBLIC_BASE_URL: url,
     API_PORT: String(port),
     METRICS_PORT: String(metricsPort),
+    CONSOLE_PORT: String(consolePort),
     KYC_DOCUMENTS_DIR: join(folder, 'documents'),
     REPORTS_DIR: folder,
     RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',

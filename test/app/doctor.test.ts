@@ -36,6 +36,7 @@ test('where all is right every check is ok, and the exit code is 0', async () =>
     'disk of REPORTS_DIR',
     'mail',
     'public address',
+    "operators' listener",
     ...['settings', 'service', 'clock', 'provider key', 'key', 'query', 'payout query', 'callbacks'].map(
       (name) => `TELEBIRR ${name}`,
     ),
@@ -268,4 +269,10 @@ test('a public address where something else answers is wrong, and so is its call
   });
   const other = await stage.examine({ CBE_BIRR_CALLBACK_BASE_URL: 'http://nowhere.invalid' }, NO_CHANNELS);
   expect(other.wrong).toEqual({ 'CBE_BIRR callbacks': expect.stringContaining('nowhere.invalid') });
+}, 30_000);
+
+test("an operators' listener that the public address leads to is a warning", async () => {
+  const url = `http://127.0.0.1:${stage.settings['CONSOLE_PORT']}`;
+  const { warnings } = await stage.examine({ PUBLIC_BASE_URL: url }, NO_CHANNELS);
+  expect(warnings["operators' listener"]).toContain(`${url} takes operators' requests`);
 }, 30_000);

@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 
 /** Runs a process until its log has a line with these words: that line, and its metrics. */
 async function runUntil(command: 'api' | 'worker', words: string): Promise<{ line: string; metrics: string }> {
-  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const [apiPort, metricsPort, consolePort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
   const child = spawn(process.execPath, meskot(command), {
     env: {
       ...process.env,
@@ -27,6 +27,7 @@ async function runUntil(command: 'api' | 'worker', words: string): Promise<{ lin
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       API_PORT: String(apiPort),
       METRICS_PORT: String(metricsPort),
+      CONSOLE_PORT: String(consolePort),
       AWASH_CREDENTIALS_EXPIRE_ON: '2026-01-01',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

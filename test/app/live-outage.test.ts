@@ -27,6 +27,7 @@ beforeAll(async () => {
     PUBLIC_BASE_URL: 'http://127.0.0.1:9',
     API_PORT: String(await anyFreePort()),
     METRICS_PORT: String(await anyFreePort()),
+    CONSOLE_PORT: String(await anyFreePort()),
   });
   live = connectLive(simulator.url);
 });

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 
 import { createKey, createOperatorKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
-import { invitationRoute } from '../../src/access/key-routes.ts';
 import { createOperator } from '../../src/access/operators.ts';
 import { routesOf } from '../../src/app/routes.ts';
 import { readConfig } from '../../src/config.ts';
@@ -91,7 +90,7 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
     peppers: [PEPPER] as [string],
     ...(liveProviders && { liveProviders }),
   };
-  const table = routesOf(
+  const { operatorRoutes, invitationRoutes } = routesOf(
     { ...config, ...own },
     {
       ...fixture,
@@ -102,10 +101,8 @@ export async function startBackOffice({ liveProviders }: { liveProviders?: LiveP
       docsFolder: resolve(import.meta.dirname, '../../docs'),
     },
   );
-  const routes = table.routes.filter(
-    ({ auth, fileTypes }) => auth.by === 'operator' && !fileTypes?.includes('text/event-stream'),
-  );
-  const accept = invitationRoute(PEPPER);
+  const routes = operatorRoutes.filter(({ fileTypes }) => !fileTypes?.includes('text/event-stream'));
+  const accept = invitationRoutes.ofAll;
   const { authenticateKey } = keys;
   const server = await startTestServer(testServerDeps(db, { routes: [...routes, accept], authenticateKey }));
   const send: BackOffice['send'] = (method, path, call = {}) =>

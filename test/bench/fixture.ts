@@ -104,7 +104,7 @@ async function starters({ stack, url, name, started }: Starting) {
     more: Record<string, string>,
     isReady: (running: Running) => Promise<boolean>,
   ): Promise<Running> => {
-    const ports = { METRICS_PORT: String(await anyFreePort()) };
+    const ports = { METRICS_PORT: String(await anyFreePort()), CONSOLE_PORT: String(await anyFreePort()) };
     const script = { name: `${name}-${word}-${started.length}`, file: 'src/cli.js', args: [word] };
     const running = await stack.run({ ...script, settings: { ...settings, ...ports, ...more } }, isReady);
     started.push(running);

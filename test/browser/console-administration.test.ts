@@ -86,7 +86,7 @@ describe('the console of operators', () => {
     await page.click('dialog button:text-is("New key")');
     const secret = await page.locator('dialog pre').innerText();
     expect(secret).toMatch(/^ok_/);
-    const me = await fetch(`${console.apiUrl}/api/ops/me`, { headers: { 'x-api-key': secret } });
+    const me = await fetch(`${console.consoleUrl}/api/ops/me`, { headers: { 'x-api-key': secret } });
     expect(me.status).toBe(200);
     await page.keyboard.press('Escape');
     await page.reload();

@@ -51,13 +51,14 @@ export async function startChaosService(
   ownDatabase?: TestDatabase,
 ): Promise<ChaosService> {
   const simulator = await startTestSimulator();
-  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const [apiPort, metricsPort, consolePort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
   const url = `http://127.0.0.1:${apiPort}`;
   const own = {
     SIMULATOR_URL: simulator.url,
     PUBLIC_BASE_URL: url,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
+    CONSOLE_PORT: String(consolePort),
     RATE_LIMIT_SANDBOX_PER_SECOND: '0',
     ...settings,
   };

@@ -31,7 +31,7 @@ beforeAll(async () => {
   temporal = await createOwnTemporal();
   await temporal.start();
   simulator = await startTestSimulator();
-  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const [apiPort, metricsPort, consolePort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
   const settings = {
     TEMPORAL_ADDRESS: temporal.address,
     TASK_QUEUES: 'payments,money,webhooks',
@@ -39,6 +39,7 @@ beforeAll(async () => {
     PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
+    CONSOLE_PORT: String(consolePort),
     RATE_LIMIT_SANDBOX_PER_SECOND: '0',
   };
   fixture = await createWorkerFixture(settings);

@@ -14,7 +14,7 @@ export type Node = { [name: string]: unknown };
 
 const DOCS = resolve(import.meta.dirname, '../../docs');
 
-/** Every route of the product, as the API serves them; none of them can be called: nothing is behind them. */
+/** Every route of the product, of all listeners; none of them can be called: nothing is behind them. */
 export function productRoutes(): Route[] {
   const config = readConfig({ DATABASE_URL: 'postgresql://none', TEMPORAL_ADDRESS: 'none:7233' });
   const nothing = new Proxy({}, { get: () => nothing }) as never;
@@ -26,19 +26,26 @@ export function productRoutes(): Route[] {
     clock: () => new Date(),
     docsFolder: DOCS,
   };
-  const { routes, portalRoutes, accountRoutes } = routesOf(config, {
+  const table = routesOf(config, {
     ...parts,
     limits: createLimits(NO_LIMITS),
     log: createLogger('silent', 'test'),
   });
   const readiness = { countPendingMigrations: async () => 0, findFullDisk: async () => null };
-  return [...healthRoutes(readiness, new AbortController().signal), ...routes, ...portalRoutes, ...accountRoutes];
+  return [
+    ...healthRoutes(readiness, new AbortController().signal),
+    ...table.merchantRoutes,
+    table.invitationRoutes.ofAll,
+    ...table.operatorRoutes,
+    ...table.portalRoutes,
+    ...table.accountRoutes,
+  ];
 }
 
 /** The examples of the API description. */
 export const EXAMPLES = readExamples(DOCS);
 
-/** The document that `/openapi.json` serves. */
+/** The document of all listeners' routes, as `/openapi.json` of each has its own. */
 export function productDocument(routes = productRoutes()): Node {
   const about = { version: 'test', baseUrl: 'http://meskot.test', examples: EXAMPLES };
   return JSON.parse(JSON.stringify(createOpenApiDocument(routes, about))) as Node;

@@ -29,6 +29,7 @@ test('the page leads from nothing to a merchant that is verified, has paid in th
     SARA: await service.newOperatorKey(),
     DAWIT: await service.newOperatorKey(),
     URL: service.api.url,
+    MESKOT_URL: service.api.operatorsUrl,
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
   };

@@ -12,13 +12,14 @@ export type Holder = 'sara' | 'dawit' | 'hana' | 'sandbox' | 'live';
 export type Client = ReturnType<typeof createClient>;
 
 /** The requests of the company's people and of a merchant, each with a key of its own: three operators, two environments. */
-export function createClient(company: Pick<Company, 'url' | 'send' | 'meskot'>) {
+export function createClient(company: Pick<Company, 'url' | 'operatorsUrl' | 'send' | 'meskot'>) {
   const keys: Record<Holder, string> = { sara: '', dawit: '', hana: '', sandbox: '', live: '' };
 
   /** `route`: as "GET /api/checkout/balance". */
   const call = (by: Holder, route: string, body?: unknown): Promise<Reply> => {
     const [method = '', path = ''] = route.split(' ');
-    return company.send(method, path, { key: keys[by], body });
+    const address = path.startsWith('/api/ops/') ? company.operatorsUrl + path : path;
+    return company.send(method, address, { key: keys[by], body });
   };
   /** The data of a successful response. */
   async function ok<T = Data>(by: Holder, route: string, body?: unknown): Promise<T> {
@@ -40,12 +41,14 @@ export function createClient(company: Pick<Company, 'url' | 'send' | 'meskot'>) 
       return { status, code: answer.error?.code, message: answer.message };
     },
     acceptInvitation: async (by: Holder, token: string | undefined): Promise<void> => {
-      const { body } = await company.send('POST', '/api/invitations/accept', { body: { token } });
+      const isMerchant = by === 'sandbox' || by === 'live';
+      const address = `${isMerchant ? company.url : company.operatorsUrl}/api/invitations/accept`;
+      const { body } = await company.send('POST', address, { body: { token } });
       keys[by] = (body.data as { secret: string }).secret;
     },
     /** A command on the machine of an operator. */
     asOperator: async <T = Data>(by: Holder, ...args: string[]): Promise<T> => {
-      const settings = { MESKOT_URL: company.url, MESKOT_OPERATOR_KEY: keys[by] };
+      const settings = { MESKOT_URL: company.operatorsUrl, MESKOT_OPERATOR_KEY: keys[by] };
       return JSON.parse(await company.meskot([...args, '--json'], settings)) as T;
     },
     untilPaid: async (by: 'sandbox' | 'live', payment: { sessionId: string }) =>

@@ -23,6 +23,8 @@ type Simulator = ReturnType<typeof controlSimulator>;
 /** A production installation of a company, reached over TLS as from outside. */
 export type Company = {
   url: string;
+  /** As an operator's machine reaches their listener. */
+  operatorsUrl: string;
   database: TestDatabase;
   settings: Record<string, string>;
   /** Values that may appear nowhere outside the settings. */
@@ -59,13 +61,15 @@ export async function foundCompany(): Promise<Company> {
   ]);
   const authorityFile = join(folder, 'authority.pem');
   await writeFile(authorityFile, authority.cert);
-  const ports = { api: await anyFreePort(), sandbox: await anyFreePort(), live: await anyFreePort() };
+  const ports = { api: await anyFreePort(), console: await anyFreePort() };
+  const [sandboxPort, livePort] = [await anyFreePort(), await anyFreePort()];
   const receiver = await startReceiver({ tls: shopCertificate });
-  const [internet, names, apiFront, liveFront] = await Promise.all([
+  const [internet, names, apiFront, operatorsFront, liveFront] = await Promise.all([
     startInternet(SHOP.address, receiver.port),
     startNameServer(SHOP.address),
     startTlsProxy(certificate, ports.api),
-    startTlsProxy(certificate, ports.live),
+    startTlsProxy(certificate, ports.console),
+    startTlsProxy(certificate, livePort),
   ]);
   const { accounts, secrets, settings: liveSettings } = createLiveAccounts(`https://localhost:${liveFront.port}`);
   const accountsFile = join(folder, 'accounts.json');
@@ -85,21 +89,22 @@ export async function foundCompany(): Promise<Company> {
     ENCRYPTION_KEYS: `own:${encryptionKey}`,
     PUBLIC_BASE_URL: url,
     API_PORT: String(ports.api),
+    CONSOLE_PORT: String(ports.console),
     TRUSTED_PROXY_COUNT: '1',
     LOG_LEVEL: 'trace',
     SHUTDOWN_DELAY_SECONDS: '0',
     KYC_DOCUMENTS_DIR: join(folder, 'documents'),
     REPORTS_DIR: join(folder, 'reports'),
-    SIMULATOR_URL: `http://localhost:${ports.sandbox}`,
+    SIMULATOR_URL: `http://localhost:${sandboxPort}`,
     EGRESS_PROXY_URL: internet.url,
     RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '1000',
     ...liveSettings,
   };
   const simulators = Promise.all([
-    startProgram('simulator', { ...common, SIMULATOR_PORT: String(ports.sandbox) }),
+    startProgram('simulator', { ...common, SIMULATOR_PORT: String(sandboxPort) }),
     startProgram('simulator', {
       ...common,
-      SIMULATOR_PORT: String(ports.live),
+      SIMULATOR_PORT: String(livePort),
       SIMULATOR_ACCOUNTS_PATH: accountsFile,
     }),
   ]);
@@ -111,13 +116,14 @@ export async function foundCompany(): Promise<Company> {
   const kill = async (): Promise<void> => void (await Promise.all(serving.splice(0).map((one) => one.kill())));
   return {
     url,
+    operatorsUrl: `https://localhost:${operatorsFront.port}`,
     database,
     settings,
     secrets: { ...secrets, pepper, encryptionKey },
     providerPrivateKey: accounts.TELEBIRR.providerPrivateKey,
     receiver,
-    sandbox: controlSimulator(`http://127.0.0.1:${ports.sandbox}`),
-    live: controlSimulator(`http://127.0.0.1:${ports.live}`),
+    sandbox: controlSimulator(`http://127.0.0.1:${sandboxPort}`),
+    live: controlSimulator(`http://127.0.0.1:${livePort}`),
     send: connection.send,
     meskot: run,
     start: async () => {
@@ -132,7 +138,7 @@ export async function foundCompany(): Promise<Company> {
     },
     close: async () => {
       await Promise.all(started.map((one) => one.kill()));
-      await Promise.all([receiver, internet, names, apiFront, liveFront].map((one) => one.close()));
+      await Promise.all([receiver, internet, names, apiFront, operatorsFront, liveFront].map((one) => one.close()));
       await connection.close();
       await database.drop();
       await rm(folder, { recursive: true });

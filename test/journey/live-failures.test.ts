@@ -25,7 +25,7 @@ import { connectTo, type Connection } from './send.ts';
 let database: TestDatabase;
 let folder: string;
 let live: LiveAccounts;
-let ports: { api: number; metrics: number; providers: number };
+let ports: { api: number; console: number; metrics: number; providers: number };
 let simulator: TestSimulator;
 let api: RunningApi;
 let connection: Connection;
@@ -35,11 +35,13 @@ const lines: string[] = [];
 
 beforeAll(async () => {
   [database, folder] = [await createTestDatabase(), await mkdtemp(join(tmpdir(), 'meskot-live-'))];
-  ports = { api: await anyFreePort(), metrics: await anyFreePort(), providers: await anyFreePort() };
+  const [api, console, metrics] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
+  ports = { api, console, metrics, providers: await anyFreePort() };
   live = createLiveAccounts(`http://127.0.0.1:${ports.providers}`);
   const url = `http://127.0.0.1:${ports.api}`;
   connection = connectTo(url);
-  client = createClient({ url, send: connection.send, meskot: async () => '' });
+  const operatorsUrl = `http://127.0.0.1:${ports.console}`;
+  client = createClient({ url, operatorsUrl, send: connection.send, meskot: async () => '' });
   await Promise.all([startApiWith({}), startProviders()]);
   await createMerchantAndOperator();
 });
@@ -58,6 +60,7 @@ async function startApiWith(settings: Record<string, string>): Promise<void> {
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     API_PORT: String(ports.api),
     METRICS_PORT: String(ports.metrics),
+    CONSOLE_PORT: String(ports.console),
     PUBLIC_BASE_URL: `http://127.0.0.1:${ports.api}`,
     KYC_DOCUMENTS_DIR: folder,
     REPORTS_DIR: folder,

@@ -255,37 +255,18 @@ describe('the command line', () => {
     },
   );
 
-  test.each([
-    [{}, 5, 'No API is known.\nNext: run "npm start" here, or set MESKOT_URL and MESKOT_OPERATOR_KEY.\n'],
-    [{ MESKOT_URL: 'http://127.0.0.1:9999' }, 2, 'MESKOT_OPERATOR_KEY must be set: the key of an operator (ok_…).\n'],
-    [
-      { MESKOT_URL: 'pay', MESKOT_OPERATOR_KEY: 'ok_1' },
-      2,
-      'MESKOT_URL must be an address such as https://pay.example.et, got "pay".\n',
-    ],
-    [
-      { MESKOT_URL: 'http://127.0.0.1:9999/', MESKOT_OPERATOR_KEY: 'ok_1' },
-      5,
-      /^The API at http:\/\/127.0.0.1:9999 does/,
-    ],
-  ])('a command on the API with the settings %j and no local start exits %i', async (settings, exitCode, output) => {
-    const { run, folder, env } = await createInstallation();
-    Object.assign(env, settings);
-    const command = run('work', 'list');
-    await expect(command.ended).resolves.toBe(exitCode);
-    expect(command.output()).toEqual(typeof output === 'string' ? output : expect.stringMatching(output));
-    await rm(folder, { recursive: true });
-  });
-
-  test('start rejects a LISTEN_HOST that other machines can reach before it creates anything', async () => {
-    const { run, folder, dataFolder, env } = await createInstallation();
-    env['LISTEN_HOST'] = '0.0.0.0';
-    const command = run('start');
-    await expect(command.ended).resolves.toBe(1);
-    expect(command.output()).toMatch(/^LISTEN_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
-    expect(existsSync(dataFolder)).toBe(false);
-    await rm(folder, { recursive: true });
-  });
+  test.each(['LISTEN_HOST', 'CONSOLE_HOST'])(
+    'start rejects a %s that other machines can reach before it creates anything',
+    async (name) => {
+      const { run, folder, dataFolder, env } = await createInstallation();
+      env[name] = '0.0.0.0';
+      const command = run('start');
+      await expect(command.ended).resolves.toBe(1);
+      expect(command.output()).toMatch(/^\w+_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
+      expect(existsSync(dataFolder)).toBe(false);
+      await rm(folder, { recursive: true });
+    },
+  );
 
   test('start rejects a TEMPORAL_CLI_PATH that is no program before it creates anything', async () => {
     const { run, folder, dataFolder, env } = await createInstallation();

@@ -50,6 +50,7 @@ describe('copies of npm start that start at the same time with the same ports', 
       const facts = await Promise.all(installations.map((installation) => installation.status()));
       for (const name of [
         'apiUrl',
+        'opsUrl',
         'simulatorUrl',
         'demoShopUrl',
         'metricsUrl',

@@ -1,8 +1,6 @@
-import { createOperatorKey } from '../../src/access/api-keys.ts';
 import { changeOperator } from '../../src/access/operators.ts';
 import { sha256 } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
-import { LOCAL_PEPPER } from '../../src/lib/secrets.ts';
 import { until } from '../support/until.ts';
 import { addOperator, codeOf, enrol, secretOf, signInOperator, tokenOf } from './console.ts';
 import { addPerson, openBrowser, PASSWORD, startPortalService, usePortalService } from './portal.ts';
@@ -176,20 +174,6 @@ test('a changed role counts from the next request on, and a person without two f
   expect(approve.body.error.code).toBe('INSUFFICIENT_SCOPE');
   expect((await operator.send('POST', '/api/portal/security/two-factor/off')).status).toBe(200);
   expect((await operator.send('GET', ME)).status).toBe(401);
-});
-
-test('the console takes no keys, and the API no cookies', async () => {
-  const operator = await signInOperator(service, 'admin');
-  const { operatorId } = operator;
-  const { secret } = await service.db.transaction((trx) =>
-    createOperatorKey({ trx, pepper: LOCAL_PEPPER, clock: () => new Date() }, { operatorId }),
-  );
-  const withKey = { headers: { 'x-api-key': secret } };
-  expect((await openBrowser(service.consoleUrl).send('GET', ME, withKey)).status).toBe(401);
-  const me = await openBrowser(service.apiUrl).send('GET', ME, withKey);
-  expect(me.body.data).toMatchObject({ operatorId, session: null });
-  const headers = { cookie: `${COOKIE}=${operator.cookies.get(COOKIE)}` };
-  expect((await openBrowser(service.apiUrl).send('GET', ME, { headers })).status).toBe(401);
 });
 
 test('an operator sees the own sessions, steps up, changes the language and signs out everywhere', async () => {

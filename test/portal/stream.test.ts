@@ -239,7 +239,7 @@ describe('the stream of an operator', () => {
     expect((await follow(operator, portal.consoleUrl, OF_CONSOLE)).response.status).toBe(429);
     await Promise.all([leave(), ...open.map((one) => one.leave())]);
     const created = await operator.send('POST', '/api/ops/keys', { body: {} });
-    const byKey = await fetch(portal.apiUrl + OF_CONSOLE, { headers: { 'x-api-key': created.body.data.secret } });
+    const byKey = await fetch(portal.consoleUrl + OF_CONSOLE, { headers: { 'x-api-key': created.body.data.secret } });
     expect(byKey.status).toBe(403);
   });
 });

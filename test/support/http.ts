@@ -93,7 +93,7 @@ export function testServerDeps(db: Database, changes: Partial<TestServerDeps> & 
     trustProxy: 0,
     baseUrl: 'http://meskot.test',
     version: '0.0.0',
-    docsFolder: resolve(import.meta.dirname, '../../docs'),
+    docs: { folder: resolve(import.meta.dirname, '../../docs'), routes: changes.routes },
     log: createLogger('silent', 'test'),
     clock: systemClock,
     registry: new Registry(),

@@ -40,13 +40,14 @@ export async function startProgram(
   { node, args }: Executable = { node: process.execPath, args: meskot },
 ): Promise<Program> {
   const { workflowBundlePath } = testStack();
-  const metricsPort = await anyFreePort();
+  const [metricsPort, consolePort] = [await anyFreePort(), await anyFreePort()];
   const child = spawn(node, args(command), {
     env: {
       ...process.env,
       NODE_OPTIONS: '',
       ...(workflowBundlePath && { WORKFLOW_BUNDLE_PATH: workflowBundlePath }),
       LOG_LEVEL: 'info',
+      CONSOLE_PORT: String(consolePort),
       ...settings,
       METRICS_PORT: String(metricsPort),
     },

@@ -49,9 +49,13 @@ export type Operation = {
   fileTypes: string[];
 };
 
-/** All operations of the running service. */
-export async function readOperations(service: TestService): Promise<Operation[]> {
-  return operationsOf((await service.send('GET', '/openapi.json')).body as Document);
+/** All operations of the running service, of its public listener and of the operators'. */
+export async function readOperations({ api }: TestService): Promise<Operation[]> {
+  const documents = await Promise.all(
+    [api.url, api.operatorsUrl].map(async (url) => (await (await fetch(`${url}/openapi.json`)).json()) as Document),
+  );
+  const all = documents.flatMap(operationsOf);
+  return [...new Map(all.map((operation) => [operation.name, operation])).values()];
 }
 
 /** All operations of an OpenAPI document. */

@@ -35,6 +35,7 @@ export type TestService = {
   api: RunningApi;
   healthy: Receiver;
   failing: Receiver;
+  /** To the operators' listener where the path is theirs, else to the public one. */
   send: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
   newMerchant: (name: string) => Promise<string>;
   /** Creates a key and returns its secret; with `scopes` a restricted one. */
@@ -59,7 +60,8 @@ export type Observed = { log: Logger; registry: Registry };
 export async function startTestService(observed: Partial<Observed> = {}): Promise<TestService> {
   const { log = createLogger('silent', 'test'), registry = new Registry() } = observed;
   const simulator = await startTestSimulator();
-  const [apiPort, metricsPort, portalPort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
+  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const [portalPort, consolePort] = [await anyFreePort(), await anyFreePort()];
   const settings = {
     ...NO_LIMITS,
     TASK_QUEUES: 'webhooks,reports',
@@ -67,6 +69,7 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
     PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
+    CONSOLE_PORT: String(consolePort),
     PORTAL_PORT: String(portalPort),
     PORTAL_URL: `http://127.0.0.1:${portalPort}`,
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '1',
@@ -94,7 +97,7 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
   const [healthy, failing] = [await startReceiver(), await startReceiver()];
   failing.behave({ kind: 'answer', status: 503 });
   const clock = () => new Date();
-  const declared = await readDeclared(api.url);
+  const declared = [...(await readDeclared(api.url)), ...(await readDeclared(api.operatorsUrl))];
 
   return {
     fixture,
@@ -102,7 +105,8 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
     healthy,
     failing,
     send: async (method, path, call) => {
-      const received = await send(api.url + path, method, call);
+      const url = path.startsWith('/api/ops/') ? api.operatorsUrl : api.url;
+      const received = await send(url + path, method, call);
       requireDeclared(declared, { method, path, ...received });
       return received;
     },
@@ -138,7 +142,7 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
   };
 }
 
-/** The operations of /openapi.json. */
+/** The operations of a listener's /openapi.json. */
 async function readDeclared(url: string): Promise<Declared[]> {
   const { body } = await send(`${url}/openapi.json`, 'GET');
   type Described = Record<string, { content?: { 'application/json'?: { examples?: object } } }>;

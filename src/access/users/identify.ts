@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-import { requireRole } from '../../http/auth.ts';
+import { carriesKey, requireRole } from '../../http/auth.ts';
 import { isFromOwnPage } from '../../http/forms.ts';
 import type { PersonCaller } from '../../http/people.ts';
 import type { Identify } from '../../http/pipeline.ts';
@@ -71,6 +71,20 @@ export function createSessionIdentification(deps: Deps): Identify {
     const isExempt = route.stepUp === 'live' && caller.kind === 'user' && caller.environment === 'sandbox';
     if (route.stepUp && !isExempt) requireStepUp(session, now);
     return caller;
+  };
+}
+
+/**
+ * Identifies operators at the console's listener: by their key where a request carries one, even if it is wrong, or has no
+ * cookie; the cookie is not read then. Otherwise by the cookie. A Bearer token that is no key, as a proxy with a login of its
+ * own adds it, does not stand in the way of the cookie. Throws the errors of both.
+ */
+export function createOperatorIdentification(deps: Deps, identifyByKey: Identify): Identify {
+  const identifyBySession = createSessionIdentification(deps);
+  const cookie = sessionCookie(deps.site);
+  return async (ctx, route) => {
+    const usesKey = route.auth.by === 'operator' && (carriesKey(ctx) || !ctx.cookies.get(cookie));
+    return (usesKey ? identifyByKey : identifyBySession)(ctx, route);
   };
 }
 

@@ -65,7 +65,8 @@ export async function send(connection: Connection, request: ApiRequest): Promise
     throw new CommandError(
       EXIT.unreachable,
       `The API at ${connection.url} does not answer (${reasonOf(error)}).${repeat}\n` +
-        'Next: start it with "npm start", or set MESKOT_URL to one that runs.',
+        'Next: start it with "npm start", run the command in the container of an API, or set MESKOT_URL to the ' +
+        "operators' listener of one that runs.",
     );
   });
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -105,7 +106,7 @@ export async function readBodyFile(file: string): Promise<object> {
 
 function rejection(
   { url }: Connection,
-  { environment, next }: ApiRequest,
+  { method, environment, next }: ApiRequest,
   { status, body }: { status: number; body: Partial<ErrorBody> | undefined },
 ): CommandError {
   const message = body?.message ?? `${url} has answered ${status}: is it the API?`;
@@ -117,8 +118,15 @@ function rejection(
     ...(body?.requestId === undefined ? [] : [`request ${body.requestId}`]),
   ];
   const lines = [message, ...details.map(({ field, issue }) => `  ${field} ${issue}`), about.join(', ')];
-  return new CommandError(exitCodeOf(status), [...lines, `Next: ${nextStep(status, next)}`].join('\n'));
+  const isElsewhere = status === 404 && message.startsWith(`There is no ${method} /api/ops/`);
+  const step = isElsewhere ? ELSEWHERE : nextStep(status, next);
+  return new CommandError(exitCodeOf(status), [...lines, `Next: ${step}`].join('\n'));
 }
+
+/** The answer of a listener without the operators' routes, to a request that it has no path for. */
+const ELSEWHERE =
+  "set MESKOT_URL to the operators' listener (CONSOLE_PORT, 4004). This address serves no operators, unless its API has " +
+  'OPERATORS_ON_PUBLIC_API=true.';
 
 function exitCodeOf(status: number): number {
   if (status === 400) return EXIT.usage;

@@ -4,7 +4,7 @@ import { Connection } from '@temporalio/client';
 
 import { auditOfKey, countUnderOlderPeppers, createOperatorKey } from '../../access/api-keys.ts';
 import { recordAudit } from '../../access/audit.ts';
-import { createOperator, hasActiveAdmin, presentOperator } from '../../access/operators.ts';
+import { createOperator, listActiveOperators, presentOperator } from '../../access/operators.ts';
 import { SEALED_TOTP_SECRETS } from '../../access/users/totp.ts';
 import type { Config } from '../../config.ts';
 import { SEALED_RESPONSES } from '../../http/idempotency.ts';
@@ -18,8 +18,9 @@ import { migrate, ofNewerRelease } from '../../lib/migrate.ts';
 import { type OnProgress, type Reencrypted, reencryptTable } from '../../lib/reencrypt.ts';
 import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
-import { SEALED_MAILS } from '../../outbox/mail.ts';
+import { enqueueMail, SEALED_MAILS } from '../../outbox/mail.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
+import { newAdminMail } from '../../portal/mails.ts';
 import { SEALED_CREDENTIALS } from '../../providers/credentials/values.ts';
 import { temporalConnection } from '../../temporal/client.ts';
 import { ensureTemporal } from '../../temporal/prepare.ts';
@@ -27,19 +28,27 @@ import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts
 import { CommandError, EXIT } from './api-client.ts';
 import { type Terminal, printData } from './print.ts';
 
+/** So many active admins need no other from the shell: one proposes, the other confirms. */
+const ADMINS_NEEDED = 2;
+
+type AdminDeps = { db: Database; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'production' | 'SMTP_URL'> };
+
 /**
- * `meskot operators create --admin`: creates the first admin with a key from the server's shell, audited as its own
- * creator. Throws INVALID_STATE while there is an active admin, who can invite others; DUPLICATE_REFERENCE.
+ * `meskot operators create --admin`: creates an admin with a key from the server's shell, audited as its own creator and
+ * mailed to all active operators. For the first two, and for the successor of one who has left or has lost the phone. Throws
+ * INVALID_STATE while two admins are active; DUPLICATE_REFERENCE.
  */
-export async function createAdmin(
-  { db, pepper }: { db: Database; pepper: string },
-  { name, email }: { name: string; email: string },
-) {
+export async function createAdmin({ db, config }: AdminDeps, { name, email }: { name: string; email: string }) {
   // The worker forwards the outbox to Temporal.
   return createTransactionRunner(db, () => {})(async (tx) => {
     await lock(tx.trx, 'operators', 'all');
-    if (await hasActiveAdmin(tx.trx)) {
-      throw invalidState('There is an active admin already, who can create operators.');
+    const admins = (await listActiveOperators(tx.trx)).filter(({ role }) => role === 'admin');
+    if (admins.length >= ADMINS_NEEDED) {
+      const named = admins.map((admin) => `${admin.name} (${admin.id})`).join(', ');
+      throw invalidState(
+        `${admins.length} admins are active, who create operators: ${named}. If one of them has left or has lost the phone, ` +
+          'another one deactivates them first: meskot operators deactivate opr_….',
+      );
     }
     const input = { name, email, role: 'admin' } as const;
     const operator = await createOperator(tx.trx, input);
@@ -48,9 +57,16 @@ export async function createAdmin(
     const reason = "From the server's shell";
     const created = { resourceType: 'operator', resourceId: operatorId, after: input } as const;
     await recordAudit(context, { action: 'operator.create', ...created, reason });
-    const { key, secret } = await createOperatorKey({ trx: tx.trx, pepper, clock: systemClock }, { operatorId });
+    const keyDeps = { trx: tx.trx, pepper: config.API_KEY_PEPPER, clock: systemClock };
+    const { key, secret } = await createOperatorKey(keyDeps, { operatorId });
     const after = { operatorId, name: key.name, expiresAt: key.expiresAt };
     await recordAudit(context, { action: 'operator-key.create', ...auditOfKey(key), after, reason });
+    // Without a mail server nothing would send them; a local start shows them.
+    if (config.SMTP_URL !== undefined || !config.production) {
+      for (const { email: recipient } of await listActiveOperators(tx.trx)) {
+        await enqueueMail(tx.trx, config.keyRing, { recipient, ...newAdminMail({ name, email, operatorId }) });
+      }
+    }
     const createdAt = operator.createdAt.toISOString();
     return { ...presentOperator(operator), createdAt, keyId: key.id, secret };
   });

@@ -80,7 +80,7 @@ export type VerbDeps = {
   project: string;
   terminal: Terminal;
   connect: () => Promise<Connection>;
-  /** Creates an admin in the database: the first one, whom no other operator can create. */
+  /** Creates an admin in the database, while there are not two. */
   createAdmin: (admin: NewAdmin) => Promise<void>;
 };
 
@@ -143,7 +143,7 @@ function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: V
   });
 }
 
-const ADMIN = 'On the server, while there is no active admin: create one, with a key that is printed once';
+const ADMIN = 'On the server, while fewer than two admins are active: create one, with a key that is printed once';
 
 function toOption(
   { body, bothEnvironments }: Verb,

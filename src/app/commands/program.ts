@@ -8,8 +8,9 @@ import { addNouns, type VerbDeps } from './nouns.ts';
 import type { Terminal } from './print.ts';
 
 const FOOTER = `
-Commands on the API take the operator's key of MESKOT_OPERATOR_KEY and the address of MESKOT_URL;
-without these, those of "npm start" in this folder. (EAT) is the time of Addis Ababa, UTC+3.
+Commands on the API take the operator's key of MESKOT_OPERATOR_KEY and the address of the operators' listener
+of MESKOT_URL; without these, those of "npm start" in this folder, and in the container of an API its own address.
+(EAT) is the time of Addis Ababa, UTC+3.
 
 Exit codes: 0 done, 1 failed or refused by the state of the resource, 2 wrong usage or not confirmed,
 3 not allowed, 4 not found, 5 the API or the database does not answer.`;

@@ -25,7 +25,26 @@ export async function checkPublicAddress(parts: DoctorParts): Promise<Finding[]>
       `Check ${PUBLIC_BASE_URL}, that the API runs, and where the proxy in front of it forwards requests to.`,
     );
   });
-  return [...(await certificate), ...(await answer)];
+  return [
+    ...(await certificate),
+    ...(await answer),
+    ...(await check("operators' listener", () => checkOperators(parts))),
+  ];
+}
+
+/** Where operators' requests are taken, and whether the public address takes them, too. */
+async function checkOperators({ config, clock }: DoctorParts): Promise<Result | null> {
+  const { PUBLIC_BASE_URL: url, CONSOLE_HOST: host, CONSOLE_PORT: port } = config;
+  const reply = await ask(`${url}/api/ops/me`, { clock });
+  // The line of the public address has the reason.
+  if (reply.kind === 'failed') return null;
+  if (reply.status === 401 && reply.text.includes('"AUTHENTICATION_REQUIRED"')) {
+    return warning(
+      `${url} takes operators' requests: whoever has a key of theirs can use it from anywhere.`,
+      'Leave OPERATORS_ON_PUBLIC_API unset, and let no rule of the proxy lead from there to CONSOLE_PORT.',
+    );
+  }
+  return ok(`Port ${port} of ${host}; ${url} takes no requests of operators.`);
 }
 
 /** 24 random bytes, as in the addresses of orders. */
