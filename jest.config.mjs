@@ -1,11 +1,19 @@
 import { availableParallelism } from 'node:os';
 
-import { findChromium } from './test/support/needs.mjs';
+import { findChromium, findMoto } from './test/support/needs.mjs';
 
 // Workers inherit it. CI must have one: there the tests of web pages fail without it.
 const chromium = (process.env.CHROMIUM ||= findChromium() ?? '');
 const excludesBrowser = !chromium && !process.env.CI;
 if (excludesBrowser) console.warn('Excludes test/browser: no Chromium on PATH. Install it, or set CHROMIUM.');
+
+const moto = (process.env.MOTO_SERVER ||= findMoto() ?? '');
+const excludesBuckets = !moto && !process.env.CI;
+if (excludesBuckets) console.warn('Excludes the tests of buckets: no moto_server on PATH (test/README.md).');
+const excluded = [
+  ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
+  ...(excludesBuckets ? [String.raw`bucket[\w-]*\.test\.ts$`] : []),
+];
 
 /** @type {import('jest').Config} */
 export default {
@@ -13,7 +21,7 @@ export default {
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Chaos takes minutes: npm run test:chaos.
-  testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
+  testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...excluded],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
