@@ -72,7 +72,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   const docsFolder = join(project, 'docs');
   const countCallback = countCallbacks(registry);
   const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback };
-  const table = routesOf(config, parts);
+  const table = routesOf({ ...config, files: opened.files }, parts);
   const shared = {
     db,
     runInTransaction,
