@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { PassThrough, pipeline, Readable } from 'node:stream';
 
 import type { S3Client } from '@aws-sdk/client-s3';
 
@@ -58,7 +58,7 @@ export function openFileBucket(bucket: Bucket): FileStore {
     call('write', async ({ s3, send }) => void (await send(new s3.PutObjectCommand({ ...keyOf(name), Body }))));
   const get = async ({ s3, send }: Sdk, name: string): Promise<Readable> => {
     const { Body } = await send(new s3.GetObjectCommand(keyOf(name)));
-    return Readable.from(withoutPauses(Body as Readable, bucket.limits?.pauseMs), { objectMode: false });
+    return withoutPauses(Body as Readable, bucket.limits?.pauseMs);
   };
   return {
     write: async (content) => {
@@ -196,18 +196,16 @@ function ignoreMissing(error: unknown): void {
   if (nameOf(error) !== 'NoSuchUpload') throw error;
 }
 
-/** The chunks. Throws when the store pauses too long; the reader may. */
-async function* withoutPauses(body: Readable, pauseMs = LIMITS.pauseMs): AsyncGenerator<Buffer> {
-  const wait = () => setTimeout(() => body.destroy(new UnavailableError('The bucket stopped sending a file')), pauseMs);
-  let timer = wait();
-  try {
-    for await (const chunk of body) {
-      clearTimeout(timer);
-      yield chunk as Buffer;
-      timer = wait();
-    }
-  } finally {
-    clearTimeout(timer);
-    body.destroy();
-  }
+/** The same stream. It fails when the store pauses too long; its reader may. */
+function withoutPauses(body: Readable, pauseMs = LIMITS.pauseMs): Readable {
+  const file = new PassThrough();
+  const timer = setTimeout(() => {
+    if (file.writableNeedDrain) timer.refresh();
+    else file.destroy(new UnavailableError('The bucket stopped sending a file', { forCallers: FOR_CALLERS }));
+  }, pauseMs);
+  const stop = () => clearTimeout(timer);
+  body.on('data', () => timer.refresh()).once('end', stop);
+  file.on('drain', () => timer.refresh());
+  pipeline(body, file, stop);
+  return file;
 }

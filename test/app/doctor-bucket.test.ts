@@ -62,7 +62,7 @@ test('a store that refuses connections, is silent, or has a wrong certificate is
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
-  const unknown = await stage.serve((_, response) => void response.end(), createCertificate());
+  const unknown = await stage.serve((_, response) => void response.end(), await createCertificate());
   const reasons: [string, RegExp][] = [
     [`http://127.0.0.1:${await anyFreePort()}`, /refuses connections/],
     [`http://127.0.0.1:${port}`, /does not answer in time/],

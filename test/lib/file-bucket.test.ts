@@ -7,6 +7,7 @@ import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3';
 import { type Bucket, openFileBucket, type StoreCall } from '../../src/lib/file-bucket.ts';
 import { anyFreePort, stopListening } from '../../src/lib/ports.ts';
 import { type ObjectStore, PAGE_KEYS, startObjectStore } from '../support/object-store.ts';
+import { until } from '../support/until.ts';
 import { chunks, describeFileStore } from './file-contract.ts';
 
 let store: ObjectStore;
@@ -103,6 +104,22 @@ test('a wrong secret is refused by its signature', async () => {
   await expect(refused).rejects.not.toThrow('planted-secret');
 });
 
+test('a download that its reader gives up, before or after its beginning, ends its connection', async () => {
+  let ended = 0;
+  const endless = await serving((_, response) => {
+    response.writeHead(200, { 'content-length': '1000000' });
+    response.write('a beginning');
+    response.once('close', () => (ended += 1));
+  });
+  const files = openFileBucket({ ...bucket, endpoint: endless.url });
+  const unread = await files.stream('f'.repeat(32));
+  unread.destroy();
+  await until('the first connection to end', () => ended === 1);
+  for await (const _ of await files.stream('f'.repeat(32))) break;
+  await until('the second connection to end', () => ended === 2);
+  await endless.close();
+});
+
 describe('a store that is away', () => {
   const calls = (at: Bucket): Record<StoreCall, () => Promise<unknown>> => {
     const files = openFileBucket(at);
@@ -133,7 +150,7 @@ describe('a store that is away', () => {
   });
 
   test('stops in the middle of a file: the download fails, and a reader that pauses does not make it fail', async () => {
-    const name = await openFileBucket(bucket).write(Buffer.from('whole'));
+    const name = await openFileBucket(bucket).write(Buffer.alloc(MIB, 'whole'));
     const halting = await serving((_, response) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('half');
@@ -143,7 +160,7 @@ describe('a store that is away', () => {
     await halting.close();
     const whole = await openFileBucket({ ...bucket, limits: SHORT }).stream(name);
     await new Promise((resolve) => setTimeout(resolve, 2 * SHORT.callMs));
-    expect(Buffer.concat(await whole.toArray()).toString()).toBe('whole');
+    expect(Buffer.concat(await whole.toArray()).equals(Buffer.alloc(MIB, 'whole'))).toBe(true);
   });
 
   test('breaks off in the middle of an upload: the error is that of the store, and no file is to be seen', async () => {
