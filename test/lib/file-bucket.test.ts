@@ -76,7 +76,8 @@ test('a file of many parts is uploaded and read back while little of it is in me
 test('an upload that its process left unfinished is listed, and removing it ends it', async () => {
   const own = await store.newBucket('meskot-unfinished');
   const name = 'd'.repeat(32);
-  const client = new S3Client({ ...own, endpoint: store.endpoint, forcePathStyle: true });
+  const { endpoint, credentials } = store;
+  const client = new S3Client({ region: own.region, endpoint, credentials, forcePathStyle: true });
   await client.send(new CreateMultipartUploadCommand({ Bucket: own.name, Key: own.prefix + name }));
   client.destroy();
   const files = openFileBucket(own);
