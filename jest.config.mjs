@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-import { findChromium, hasPrometheus } from './test/support/needs.mjs';
+import { findChromium, findMoto, hasPrometheus } from './test/support/needs.mjs';
 
 // Workers inherit it. CI must have one: there the tests of web pages fail without it.
 const chromium = (process.env.CHROMIUM ||= findChromium() ?? '');
@@ -9,7 +9,15 @@ if (excludesBrowser) console.warn('Excludes test/browser: no Chromium on PATH. I
 // The same for the tests of alerts.
 const excludesAlerts = !hasPrometheus() && !process.env.CI;
 if (excludesAlerts) console.warn('Excludes test/watching: no prometheus and promtool on PATH (Debian: prometheus).');
-const excluded = [...(excludesBrowser ? ['browser'] : []), ...(excludesAlerts ? ['watching'] : [])];
+
+const moto = (process.env.MOTO_SERVER ||= findMoto() ?? '');
+const excludesBuckets = !moto && !process.env.CI;
+if (excludesBuckets) console.warn('Excludes the tests of buckets: no moto_server on PATH (test/README.md).');
+const excluded = [
+  ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
+  ...(excludesAlerts ? ['<rootDir>/test/watching/'] : []),
+  ...(excludesBuckets ? [String.raw`bucket[\w-]*\.test\.ts$`] : []),
+];
 
 /** @type {import('jest').Config} */
 export default {
@@ -17,9 +25,10 @@ export default {
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // They take minutes: npm run test:chaos, test:image, test:compose and test:helm.
-  testPathIgnorePatterns: ['chaos', 'image', 'compose', 'helm', ...excluded].map(
-    (folder) => `<rootDir>/test/${folder}/`,
-  ),
+  testPathIgnorePatterns: [
+    ...['chaos', 'image', 'compose', 'helm'].map((folder) => `<rootDir>/test/${folder}/`),
+    ...excluded,
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
+import { BUCKET_FIELDS, bucketProblems, isFolderSetting, placesOf } from './lib/file-store.ts';
 import { BLOCKED_PORTS } from './lib/ports.ts';
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
 import { LIVE_CHANNELS, productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
@@ -18,6 +19,11 @@ const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
 const count = (defaultValue: number, max = 1_000_000) => wholeNumber(0, max).default(defaultValue);
 const file = z.string().min(1);
+const folder = (local: string) =>
+  z
+    .string()
+    .transform((path) => path || local)
+    .default(local);
 const address = z
   .url('must be a full address such as https://pay.example.et')
   .transform((url) => url.replace(/\/{1,9}$/, ''));
@@ -96,8 +102,8 @@ const Fields = z.object({
   TRUSTED_PROXY_COUNT: count(0, 10),
   API_KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
   ENCRYPTION_KEYS: EncryptionKeys.prefault(`local:${LOCAL_KEY}`),
-  KYC_DOCUMENTS_DIR: z.string().min(1).default(LOCAL_DOCUMENTS),
-  REPORTS_DIR: z.string().min(1).default(LOCAL_REPORTS),
+  KYC_DOCUMENTS_DIR: folder(LOCAL_DOCUMENTS),
+  REPORTS_DIR: folder(LOCAL_REPORTS),
   DISK_FREE_MEGABYTES_MIN: count(100, 1_000_000_000),
   WORKFLOW_BUNDLE_PATH: z.string().min(1).optional(),
   WEBHOOK_WORKFLOWS: z.enum(['every', 'failed']).default('every'),
@@ -127,6 +133,7 @@ function needsTls(fields: Partial<z.output<typeof Fields>>): boolean {
 }
 
 const Settings = Fields.extend(PROVIDER_FIELDS)
+  .extend(BUCKET_FIELDS)
   .refine((fields) => fields.TEMPORAL_TLS !== false || !needsTls(fields), {
     path: ['TEMPORAL_TLS'],
     error: 'must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting',
@@ -226,7 +233,9 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     if (!production) requireLoopback(name, settings[name]);
   }
   checkProviders(settings, production);
-  const { KYC_DOCUMENTS_DIR, REPORTS_DIR } = settings;
+  const problems = bucketProblems(withFiles(Settings, env)).map((problem) => `  ${problem}`);
+  if (problems.length > 0) throw new Error(`These settings of files are wrong:\n${problems.join('\n')}`);
+  const { files, folders } = placesOf(settings);
   return {
     ...settings,
     /** The current pepper, which hashes new keys; `peppers` also has the previous ones, which still verify. */
@@ -243,8 +252,10 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
       simulatorUrl: settings.SIMULATOR_URL,
       simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
     },
+    /** Where merchants' documents and reports are. */
+    files,
     /** The folders the process writes to; its log goes to stdout, in a local start beside these folders. */
-    disks: { folders: { KYC_DOCUMENTS_DIR, REPORTS_DIR }, freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN },
+    disks: { folders, freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN },
     /** No load balancer is in front of a local process, and Ctrl-C is quick. */
     shutdownDelayMs: (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000,
   };
@@ -287,7 +298,8 @@ const LOCAL_DEFAULTS = {
 function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): void {
   const problems = Object.entries(LOCAL_DEFAULTS)
     .filter(([name, local]) => !env[name] || env[name].includes(local))
-    .map(([name]) => `  ${name} must be set to a value of your own`);
+    .filter(([name]) => !env['S3_BUCKET'] || !isFolderSetting(name))
+    .map(([name]) => `  ${name} must be set to a value of your own${isFolderSetting(name) ? ', or S3_BUCKET' : ''}`);
   for (const name of ['PORTAL_URL', 'CONSOLE_URL']) {
     if (env[name] && !env['SMTP_URL']) problems.push(`  SMTP_URL must be set beside ${name}`);
   }

@@ -128,6 +128,51 @@ describe('settings', () => {
     expect(() => readConfig({ ...REQUIRED, API_KEY_PEPPER: `${OWN.API_KEY_PEPPER},` })).toThrow('comma');
   });
 
+  test('a bucket takes the place of both folders, in production too', () => {
+    const folders = { KYC_DOCUMENTS_DIR: undefined, REPORTS_DIR: '' };
+    const keys = { S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret' };
+    const endpoint = 'https://objects.example.et';
+    const place = { S3_BUCKET: 'meskot', S3_PREFIX: 'shop/', S3_ENDPOINT: endpoint, ...keys };
+    const production = { ...REQUIRED, ...OWN, ...folders, MESKOT_MODE: 'production' };
+    const bucket = {
+      name: 'meskot',
+      region: 'us-east-1',
+      endpoint,
+      pathStyle: true,
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+    };
+    expect(readConfig({ ...production, ...place })).toMatchObject({
+      files: { documents: { ...bucket, prefix: 'shop/documents/' }, reports: { ...bucket, prefix: 'shop/reports/' } },
+      disks: { folders: {} },
+    });
+    const { files } = readConfig({ ...production, S3_BUCKET: 'meskot', S3_ENDPOINT: '', S3_REGION: 'af-south-1' });
+    expect(files.documents).toEqual({
+      name: 'meskot',
+      prefix: 'documents/',
+      region: 'af-south-1',
+      endpoint: undefined,
+      pathStyle: false,
+      credentials: undefined,
+    });
+    expect(readConfig(REQUIRED).files).toEqual({ documents: '.data/documents', reports: '.data/reports' });
+  });
+
+  test.each([
+    [{ KYC_DOCUMENTS_DIR: '/d', S3_BUCKET: 'meskot' }, 'KYC_DOCUMENTS_DIR must not be set beside S3_BUCKET'],
+    [{ REPORTS_DIR: '/r', S3_BUCKET: 'meskot' }, 'REPORTS_DIR must not be set beside S3_BUCKET'],
+    [{ S3_ENDPOINT: 'https://objects.example.et' }, 'S3_ENDPOINT must not be set without S3_BUCKET'],
+    [
+      { S3_BUCKET: 'meskot', S3_ACCESS_KEY_ID: 'key' },
+      'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together',
+    ],
+    [{ S3_BUCKET: 'Meskot!' }, 'S3_BUCKET must be the name of a bucket'],
+    [{ S3_BUCKET: 'meskot', S3_PREFIX: '/a' }, 'S3_PREFIX must be names that each end with a slash'],
+    [{ S3_BUCKET: 'meskot', S3_ENDPOINT: 'objects.example.et' }, 'S3_ENDPOINT must be a full address'],
+    [{ S3_BUCKET: 'meskot', S3_ENDPOINT: 'https://a.example/b' }, 'S3_ENDPOINT must have no user, path or query'],
+  ])('settings of files that contradict each other or name no bucket are refused: %j', (changes, message) => {
+    expect(() => readConfig({ ...REQUIRED, ...changes })).toThrow(message);
+  });
+
   test.each([
     [{ API_KEY_PEPPER: undefined }, 'API_KEY_PEPPER must be set to a value of your own'],
     [{ API_KEY_PEPPER: 'local-development-only-pepper' }, 'API_KEY_PEPPER must be set to a value of your own'],
@@ -136,8 +181,8 @@ describe('settings', () => {
     [{ ENCRYPTION_KEYS: `${keyOf(32)},${LOCAL_KEYS}` }, 'ENCRYPTION_KEYS must be set to a value of your own'],
     [{ PUBLIC_BASE_URL: undefined }, 'PUBLIC_BASE_URL must be set to a value of your own'],
     [{ PUBLIC_BASE_URL: 'http://pay.example.et' }, 'PUBLIC_BASE_URL must be https'],
-    [{ KYC_DOCUMENTS_DIR: undefined }, 'KYC_DOCUMENTS_DIR must be set to a value of your own'],
-    [{ REPORTS_DIR: undefined }, 'REPORTS_DIR must be set to a value of your own'],
+    [{ KYC_DOCUMENTS_DIR: undefined }, 'KYC_DOCUMENTS_DIR must be set to a value of your own, or S3_BUCKET'],
+    [{ REPORTS_DIR: undefined }, 'REPORTS_DIR must be set to a value of your own, or S3_BUCKET'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'true' }, 'ALLOW_LOOPBACK_WEBHOOKS must not be true'],
     [{ MESKOT_DEMO_PAYMENTS: '3000' }, 'MESKOT_DEMO_PAYMENTS must not be set'],
   ])('reject in production the local-only setting %j', (changes, message) => {

@@ -63,7 +63,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   const docsFolder = join(project, 'docs');
   const counts = { countCallback: countCallbacks(registry), countResult };
   const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, ...counts };
-  const table = routesOf(config, parts);
+  const table = routesOf({ ...config, files: opened.files }, parts);
   const readiness = {
     countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
     findFullDisk: async () => findFullDisk(config.disks),

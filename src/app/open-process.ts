@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 
 import type { Config } from '../config.ts';
 import { measureDisks } from '../http/health.ts';
-import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
+import { measureClockSkew, measureFileStore, measurePool, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { openDatabase, type Queryable } from '../lib/db.ts';
+import { observePlaces } from '../lib/file-store.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import { countResults } from '../payments/monitoring.ts';
@@ -19,7 +20,7 @@ import { createCheckPayout } from '../withdrawals/sync.ts';
 
 type Options = { name: 'api' | 'worker'; log: Logger; registry: Registry };
 
-/** What API and worker have in common: the database with its clock, the providers of both environments, and their metrics. */
+/** What API and worker have in common: the database with its clock, the providers of both environments, the places of files, and their metrics. */
 export function openProcess(config: Config, { name, log, registry }: Options) {
   const { DATABASE_URL: url, DATABASE_POOL_MAX: poolMax, liveProviders, keyRing } = config;
   const db = openDatabase({ url, poolMax, applicationName: `meskot-${name}` });
@@ -30,12 +31,13 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   measureExpiries(registry, { read: () => readExpiries(config, { db, clock }), clock });
+  const files = observePlaces(config.files, measureFileStore(registry));
   const http = createHttpClient();
   const credentials = { db, keyRing };
   const monitor = { registry, db, log };
   const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
   const close = async (): Promise<void> => void (await Promise.all([http.close(), db.destroy()]));
-  return { db, databaseClock, clock, findProvider, countResult: countResults(registry), close };
+  return { db, databaseClock, clock, files, findProvider, countResult: countResults(registry), close };
 }
 
 /** The operations that compare a payment, a payout or a refund with what its provider knows of it. */

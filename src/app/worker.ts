@@ -15,7 +15,7 @@ import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
-import { createDocumentStore } from '../merchants/kyc/store.ts';
+import { createDocumentStore, type DocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
 import { createSmtp, deleteOldMails, sendMails, UNSENT_MAILS } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
@@ -33,7 +33,7 @@ import { warnOfExpiries } from '../providers/expiry.ts';
 import { recheckOutgoing } from '../providers/outgoing.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
-import { createReportFiles, expireReports, removeAbandoned } from '../reports/files.ts';
+import { createReportFiles, expireReports, removeAbandoned, type ReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { requestDueReports } from '../reports/schedules.ts';
 import { findRecoverableReports, measureReports } from '../reports/workflow.ts';
@@ -112,7 +112,9 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const sync = { db, runInTransaction, clock, findProvider, baseUrl, log, countResult };
   const parts = { ...sync, ...createChecks(sync) };
   const sending = createSending(config, { log, registry, db, tracing });
-  const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
+  const files = createReportFiles(opened.files.reports);
+  const store = createDocumentStore(opened.files.documents, config.keyRing);
+  const reports = { ...parts, files };
   const activities = createActivities({
     ...moneyActivities(parts),
     reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
@@ -135,7 +137,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
   const jobs = [
-    ...timedJobs(config, { ...parts, registry, known: databaseClock.known }),
+    ...timedJobs(config, { ...parts, files, store, registry, known: databaseClock.known }),
     ...temporalJobs({ relay, dispatcher, recovery }, registry),
   ];
   // Connections would time out while the event loop is blocked.
@@ -221,14 +223,14 @@ const DELETIONS = [
   ['requests of built-in receivers', HOUR_MS, deleteOldReceived],
 ] as const;
 
+type Stores = { files: ReportFiles; store: DocumentStore };
+
 /** The worker's jobs that depend on the time and need no Temporal. */
 function timedJobs(
   config: Config,
-  { known, ...deps }: Parts & { known: Promise<unknown>; registry: Registry },
+  { known, files, store, ...deps }: Parts & Stores & { known: Promise<unknown>; registry: Registry },
 ): PeriodicJob[] {
   const { db, runInTransaction, clock } = deps;
-  const files = createReportFiles(config.REPORTS_DIR);
-  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
   const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
   const jobs = [
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),

@@ -111,15 +111,45 @@ export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
 }
 
-/** The content types and the size of the one file that a route takes in place of JSON. */
-export type UploadRule = { types: readonly string[]; bytesMax: number };
+/** The content types and the size of the one file that a route takes in place of JSON, and where it is stored. */
+export type UploadRule = { types: readonly string[]; bytesMax: number; store?: UploadStore };
+
+/** `discard` removes a file that its request did not need. */
+export type UploadStore = {
+  save: (file: UploadedFile) => Promise<StoredUpload>;
+  discard: (stored: StoredUpload) => Promise<void>;
+};
+export type StoredUpload = { id: string; storageKey: string };
 
 /** The body of such a route. */
 export const UploadedFile = z.strictObject({
   contentType: z.string().max(CONTENT_TYPE_CHARACTERS_MAX),
   bytes: z.instanceof(Buffer),
+  /** Where the route has a store: set by {@link withStored}. */
+  stored: z.custom<StoredUpload>().optional(),
 });
 export type UploadedFile = z.output<typeof UploadedFile>;
+
+/**
+ * Stores the file of a request's body, then runs the change, which returns whether it has used the file. One that it has
+ * not, or whose change was rejected, is removed; after other errors it may be in use, and is left to the removal of orphans.
+ */
+export async function withStored(
+  { save, discard }: UploadStore,
+  input: { body: unknown },
+  change: () => Promise<boolean>,
+): Promise<void> {
+  const file = input.body as UploadedFile;
+  const stored = await save(file);
+  input.body = { ...file, stored };
+  const remove = async () => discard(stored).catch(() => {});
+  try {
+    if (!(await change())) await remove();
+  } catch (error) {
+    if (error instanceof AppError) await remove();
+    throw error;
+  }
+}
 
 /**
  * The file of a request, and a digest of it to compare repeats by. Checks its size only, and reads no more than is

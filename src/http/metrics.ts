@@ -4,6 +4,7 @@ import { isNativeError } from 'node:util/types';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { type Database, first, type Queryable } from '../lib/db.ts';
+import type { OnStoreCall } from '../lib/file-bucket.ts';
 import type { Logger } from '../lib/log.ts';
 import { listen, stopListening } from '../lib/ports.ts';
 
@@ -82,6 +83,23 @@ function createPoolMetrics(registry: Registry): MeasuredPools {
   });
   measuredPools.set(registry, { pools, wait });
   return { pools, wait };
+}
+
+const FILE_STORE = 'meskot_file_store_call_duration_seconds';
+
+/** Measures calls to the bucket of documents and reports; those of folders are not. */
+export function measureFileStore(registry: Registry): OnStoreCall {
+  const known = registry.getSingleMetric(FILE_STORE) as Histogram<'call' | 'outcome'> | undefined;
+  const duration =
+    known ??
+    new Histogram({
+      name: FILE_STORE,
+      help: 'Calls to the bucket of files (S3_BUCKET), by their outcome: ok or failed',
+      labelNames: ['call', 'outcome'],
+      buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
+      registers: [registry],
+    });
+  return ({ call, outcome, seconds }) => duration.observe({ call, outcome }, seconds);
 }
 
 /** Measures this process's clock against the database's, which all due times use. */

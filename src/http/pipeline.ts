@@ -8,7 +8,7 @@ import type { Logger } from '../lib/log.ts';
 import { maskPhones } from '../lib/mask.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { auditRow, type AuditRow } from './audit.ts';
-import { isStorable, readJsonBody, readUpload } from './body.ts';
+import { isStorable, readJsonBody, readUpload, withStored } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { Limits } from './limits.ts';
 import { errorText, resultText, sendEvents, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
@@ -78,6 +78,7 @@ export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMi
     limitGuesses(route, deps),
     parseBody(route),
     validate(route),
+    storeUpload(route),
     ...('write' in route
       ? [serialize(route, deps), idempotent(route, deps), afterCommit(route, deps), inTransaction(deps)]
       : []),
@@ -158,6 +159,17 @@ function validate(route: Route): RouteMiddleware {
     };
     await next();
   };
+}
+
+/** Stores a file before the transaction, which must not wait for another system. */
+function storeUpload({ upload }: Route): RouteMiddleware | null {
+  const store = upload?.store;
+  if (!store) return null;
+  return async (ctx, next) =>
+    withStored(store, ctx.state.input, async () => {
+      await next();
+      return ctx.status === 201 && !ctx.state.storedResponse;
+    });
 }
 
 /** Aborts when the caller hangs up. */

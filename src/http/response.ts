@@ -5,7 +5,7 @@ import type { Context, Middleware } from 'koa';
 
 import { inAddis } from '../lib/dates.ts';
 import { isDatabaseUnavailable } from '../lib/db.ts';
-import { AppError, presentIssues, serviceUnavailable } from '../lib/errors.ts';
+import { AppError, presentIssues, serviceUnavailable, UnavailableError } from '../lib/errors.ts';
 import type { FileResponse, RawResponse, Route, RouteResult } from './route.ts';
 
 /** A response as it is sent and stored: its status and its body, byte for byte. */
@@ -57,11 +57,12 @@ export function errorText(error: AppError, context: { requestId: string; baseUrl
 const TRANSIENT_SQLSTATE = new Set(['55P03', '57014', '40P01', '40001', '25P03', '25P02']);
 
 /**
- * The error a caller gets for whatever was thrown. A database that is unavailable or too busy becomes
- * SERVICE_UNAVAILABLE with Retry-After; everything else but an AppError becomes INTERNAL_ERROR without its text.
+ * The error a caller gets for whatever was thrown. A database that is unavailable or too busy, and a store of files that
+ * is, become SERVICE_UNAVAILABLE with Retry-After; everything else but an AppError becomes INTERNAL_ERROR without its text.
  */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof UnavailableError) return serviceUnavailable(error.forCallers);
   if (isDatabaseUnavailable(error) || TRANSIENT_SQLSTATE.has(codeOf(error))) {
     return serviceUnavailable();
   }
@@ -91,8 +92,7 @@ const FRAME_HEADERS = {
 /** Sends a file to be saved under its name, or shown in a frame; 304 to a client that has it. Names consist of letters, digits, dots and dashes. */
 export async function sendFile(ctx: Context, { file }: FileResponse): Promise<void> {
   const { stored } = file;
-  ctx.status = 200;
-  ctx.set({
+  const headers = {
     'Content-Type': file.contentType,
     'Content-Disposition': `${file.isFramed ? 'inline' : 'attachment'}; filename="${file.name}"`,
     ...(file.isFramed && FRAME_HEADERS),
@@ -102,13 +102,21 @@ export async function sendFile(ctx: Context, { file }: FileResponse): Promise<vo
       // RFC 9530
       'Repr-Digest': `sha-256=:${Buffer.from(stored.sha256, 'hex').toString('base64')}:`,
     }),
-  });
+  };
+  ctx.status = 200;
+  ctx.set(headers);
   if (stored && ctx.fresh) {
     ctx.status = 304;
     return;
   }
   if (ctx.method === 'HEAD') ctx.body = '';
-  else ctx.body = await file.open();
+  else {
+    ctx.body = await file.open().catch((error: unknown) => {
+      // They would make the error's envelope a file.
+      for (const name of Object.keys(headers)) ctx.remove(name);
+      throw error;
+    });
+  }
   ctx.type = file.contentType;
   if (stored) ctx.length = stored.bytes;
 }

@@ -39,9 +39,18 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 export type FieldIssue = { field: string } & Issue;
 
-/** An external system is unavailable. Expected: logged without a stack, and not every time. */
+/**
+ * An external system is unavailable. Expected: logged without a stack, and not every time. `forCallers`: what callers of
+ * the API are told, in place of the general text.
+ */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
+  readonly forCallers: string | undefined;
+
+  constructor(message: string, { forCallers, ...more }: { forCallers?: string; cause?: unknown } = {}) {
+    super(message, more);
+    this.forCallers = forCallers;
+  }
 }
 
 /**

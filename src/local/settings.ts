@@ -51,6 +51,12 @@ export function readLocalSettings(env: Variables, project: string) {
   return { ...settings, dataFolder: settings.MESKOT_DATA_DIR ?? join(project, '.data') };
 }
 
+/** The settings of the folders for files, unless files are in a bucket. */
+export function localFolders(dataFolder: string): Variables {
+  if (environment['S3_BUCKET'] ?? environment['S3_BUCKET_FILE']) return {};
+  return { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'), REPORTS_DIR: join(dataFolder, 'reports') };
+}
+
 /**
  * The environment, completed with the addresses of the local start's servers, so that commands work beside `npm start`
  * without any setting.
@@ -60,7 +66,6 @@ export async function withLocalServers(project: string): Promise<Variables> {
   const { dataFolder } = readLocalSettings(environment, project);
   const { databaseUrl, temporalAddress, apiUrl } = readState(dataFolder).info;
   if (!databaseUrl) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
-  const folders = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'), REPORTS_DIR: join(dataFolder, 'reports') };
-  const own = { ...folders, ...(apiUrl && { PUBLIC_BASE_URL: apiUrl }) };
+  const own = { ...localFolders(dataFolder), ...(apiUrl && { PUBLIC_BASE_URL: apiUrl }) };
   return { ...own, ...environment, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress };
 }

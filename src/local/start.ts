@@ -8,7 +8,7 @@ import { LOG_FILE, openLocalLog, print, step } from './log.ts';
 import { buildPortal } from './portal.ts';
 import { ownTemporaryFolder } from './postgres.ts';
 import { ensurePostgres, ensureTemporal, stopOrphans } from './servers.ts';
-import { PORT_SETTINGS, readLocalSettings, type LocalSettings } from './settings.ts';
+import { localFolders, PORT_SETTINGS, readLocalSettings, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { findTemporalBinary } from './temporal.ts';
 
@@ -89,9 +89,8 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
     CONSOLE_URL: `http://localhost:${CONSOLE_PORT}`,
     PORTAL_PAGES_DIR: pagesFolder,
     SIMULATOR_URL: `http://localhost:${SIMULATOR_PORT}`,
-    KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
     TEMPORAL_UI_URL: temporalUiUrl,
-    REPORTS_DIR: join(dataFolder, 'reports'),
+    ...localFolders(dataFolder),
     ...environment,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
-import { HOUR_MS } from '../lib/dates.ts';
+import { DAY_MS } from '../lib/dates.ts';
 import { type Database, rows } from '../lib/db.ts';
-import { openFileFolder } from '../lib/file-folder.ts';
+import { openFiles, type FilePlace } from '../lib/file-store.ts';
 
-/** A file that is complete and synced to disk. */
+/** A file that is complete and stored durably. */
 export type StoredFile = Record<'storageKey' | 'sha256', string> & { fileBytes: bigint };
 
 /** The storage of reports' files, which API and workers share. */
 export type ReportFiles = ReturnType<typeof createReportFiles>;
 
-export function createReportFiles(folder: string) {
-  const { write, ...files } = openFileFolder(folder);
+export function createReportFiles(place: FilePlace) {
+  const { write, ...files } = openFiles(place);
   return {
     ...files,
     /** Writes chunks as they arrive to a file of a new random name. After an error no file is left. */
@@ -36,8 +36,8 @@ export function createReportFiles(folder: string) {
 type ExpireDeps = { db: Database; files: ReportFiles; clock: Clock };
 
 const EXPIRE_BATCH = 500;
-/** Longer than any pause between two writes to a file. */
-const ABANDONED_MS = HOUR_MS;
+/** Longer than a run may take: a bucket's file has the age of its upload's beginning. */
+const ABANDONED_MS = DAY_MS;
 
 /** Removes the files whose retention of 30 days is over, found by an index. One left by a crash is abandoned. */
 export async function expireReports({ db, files, clock }: ExpireDeps): Promise<void> {

@@ -36,7 +36,11 @@ afterAll(async () => {
 
 const lines: string[] = [];
 const parts = async (keyRing: KeyRing) => {
-  const config = { API_KEY_PEPPER: 'a pepper of sixteen characters', keyRing, KYC_DOCUMENTS_DIR: folder };
+  const config = {
+    API_KEY_PEPPER: 'a pepper of sixteen characters',
+    keyRing,
+    files: { documents: folder, reports: folder },
+  };
   return reencryptAll({ db: fixture.db, config }, (line) => lines.push(line));
 };
 

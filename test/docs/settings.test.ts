@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { readConfig } from '../../src/config.ts';
+import { BUCKET_FIELDS } from '../../src/lib/file-store.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { PROVIDER_FIELDS } from '../../src/providers/settings.ts';
 
@@ -11,13 +12,13 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 
 /** The names of settings, where the schemas declare them. */
 function declaredNames(): string[] {
-  const names = FILES.flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z_]+): /gm)]);
-  return [...names.map(([, name = '']) => name), ...Object.keys(PROVIDER_FIELDS)];
+  const names = FILES.flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z\d_]+): /gm)]);
+  return [...names.map(([, name = '']) => name), ...Object.keys(PROVIDER_FIELDS), ...Object.keys(BUCKET_FIELDS)];
 }
 
 /** The rows of the page's tables: a setting's name and its default, null where the page gives no value. */
 function documented(): { name: string; defaultValue: string | null }[] {
-  const rows = [...read('docs/operations/settings.md').matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]+)`)?/gm)];
+  const rows = [...read('docs/operations/settings.md').matchAll(/^\| `([A-Z\d_]+)` +\| (?:`([^`]+)`)?/gm)];
   return rows.map(([, name = '', defaultValue]) => ({ name, defaultValue: defaultValue ?? null }));
 }
 

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { saveApplication } from '../../src/merchants/kyc/application.ts';
-import { addDocument } from '../../src/merchants/kyc/documents.ts';
+import { addDocument, storeDocument } from '../../src/merchants/kyc/documents.ts';
 import { createDocumentStore } from '../../src/merchants/kyc/store.ts';
 import { buildFixture, buildMerchant, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -35,7 +35,7 @@ async function buildApplicant(): Promise<MerchantScope> {
   const logo = { kind: 'LOGO', fileName: 'logo.png', contentType: 'image/png', bytes: PNG } as const;
   await fixture.runInTransaction(async (tx) => {
     await saveApplication(tx, step, { legalName: 'Abyssinia <Coffee> PLC', supportPhone: '251911223344' });
-    await addDocument({ tx, store: fixture.store }, step, logo);
+    await addDocument(tx, step, { ...logo, stored: await storeDocument(fixture.store, logo) });
   });
   return scope;
 }
@@ -82,6 +82,8 @@ test.each([
   const scope = await buildMerchant(database.db);
   const step = { ...scope, actor: 'key_1', at: fixture.clock() };
   const logo = { kind: 'LOGO', fileName: 'logo', ...file } as const;
-  const added = fixture.runInTransaction((tx) => addDocument({ tx, store: fixture.store }, step, logo));
+  const added = fixture.runInTransaction(async (tx) =>
+    addDocument(tx, step, { ...logo, stored: await storeDocument(fixture.store, logo) }),
+  );
   await expect(added).rejects.toMatchObject({ code });
 });

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -42,6 +43,15 @@ export function neededServers(files) {
 /** Whether a file starts processes of the program, which have servers of their own. */
 export function startsProcesses(file) {
   return /from 'node:child_process'|own-temporal|own-postgres/.test(textOf(file));
+}
+
+/** The path of the S3 server that tests of buckets need: moto_server on PATH, or where .ci/run installs it. */
+export function findMoto() {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  return [...folders, join(cache, 'meskot', 'moto', 'bin')]
+    .map((folder) => join(folder, 'moto_server'))
+    .find(isExecutable);
 }
 
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];

@@ -103,11 +103,11 @@ const NAMED_MAX = 20;
  * INVALID_STATE, after all was gone through, when something could not be read.
  */
 export async function reencryptAll(
-  { db, config }: { db: Database; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> },
+  { db, config }: { db: Database; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'files'> },
   note: (line: string) => void,
 ): Promise<ReencryptedPart[]> {
   const tables = { db, keyRing: config.keyRing };
-  const documents = { db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) };
+  const documents = { db, store: createDocumentStore(config.files.documents, config.keyRing) };
   const works: Record<string, (onProgress: OnProgress) => Promise<Reencrypted>> = {
     'webhook subscriptions': (onProgress) => reencryptTable(tables, SEALED_SUBSCRIPTIONS, onProgress),
     'provider credentials': (onProgress) => reencryptTable(tables, SEALED_CREDENTIALS, onProgress),

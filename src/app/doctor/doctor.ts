@@ -4,6 +4,7 @@ import { createHttpClient } from '../../lib/http-client.ts';
 import { LIVE_CHANNELS, type LiveChannel } from '../../providers/settings.ts';
 import { CommandError, EXIT } from '../commands/api-client.ts';
 import type { Terminal } from '../commands/print.ts';
+import { checkBucket } from './bucket.ts';
 import { checkChannel } from './channel.ts';
 import { type DoctorParts, type Finding, hasWrong, ok, type Result, warning, wrong } from './check.ts';
 import { checkDatabase } from './database.ts';
@@ -51,6 +52,7 @@ async function examine({ env, clock = systemClock, project }: Machine, named: Li
       unless('DATABASE_URL', async () => checkDatabase(parts, channels)),
       unless('TEMPORAL_ADDRESS', checkTemporal),
       checkDisks(parts),
+      checkBucket(parts),
       checkEgress(parts),
       unless('SMTP_URL', checkMail),
       unless('PUBLIC_BASE_URL', checkPublicAddress),
@@ -122,7 +124,7 @@ function problemsIn(message: string): string[] {
 /** The settings at the beginning of a message: "A and B must be set together". */
 function namesIn(problem: string): string[] {
   const [subject = ''] = problem.split(/ (?:must|is|cannot|has|repeats) /);
-  return (subject.match(/[A-Z]+(?:_[A-Z]+)*/g) ?? []).map((name) => name.replace(/_FILE$/, ''));
+  return (subject.match(/[A-Z][A-Z\d]*(?:_[A-Z\d]+)*/g) ?? []).map((name) => name.replace(/_FILE$/, ''));
 }
 
 function settingsFindings({ config, problems }: SettingsRead): Finding[] {

@@ -20,7 +20,7 @@ import {
   saveApplication,
   submitApplication,
 } from '../../merchants/kyc/application.ts';
-import { addDocument } from '../../merchants/kyc/documents.ts';
+import { addDocument, storeDocument } from '../../merchants/kyc/documents.ts';
 import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
 import { lockApplication } from '../../merchants/kyc/queries.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
@@ -97,7 +97,8 @@ async function applyForKyc(
   for (const kind of DOCUMENTS) {
     const fileName = `${kind.toLowerCase().replaceAll('_', '-')}.pdf`;
     const bytes = await pdfOf(`${name}, demo data: ${kind.toLowerCase().replaceAll('_', ' ')}`);
-    await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
+    const file = { contentType: 'application/pdf', bytes };
+    await addDocument(tx, step(1), { ...file, kind, fileName, stored: await storeDocument(store, file) });
   }
   const { submissions: submission } = await submitApplication(tx, step(2));
   if (!isApproved) return;

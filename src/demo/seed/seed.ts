@@ -73,7 +73,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
 async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<DemoSecrets>> {
   const { config, payments, webhookUrl } = input;
   const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper, keyRing } = config;
-  const until = await ensureMerchants(deps, createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing));
+  const until = await ensureMerchants(deps, createDocumentStore(config.files.documents, keyRing));
   const others = planPayments({ ...NEW_SHOP.plan, until }).map(paymentItem);
   const items = [
     ...withOneHeld(planPayments({ ...ABYSSINIA.plan, count: payments, until })).map(paymentItem),
@@ -148,8 +148,8 @@ async function seedReports({ db, runInTransaction }: Deps, { config }: SeedInput
       }
     });
   }
-  const { PUBLIC_BASE_URL: baseUrl, REPORTS_DIR } = config;
-  const files = createReportFiles(REPORTS_DIR);
+  const { PUBLIC_BASE_URL: baseUrl } = config;
+  const files = createReportFiles(config.files.reports);
   const generate = createGenerateReport({ db, runInTransaction, files, baseUrl, clock: systemClock });
   for (const { id } of await findRequested()) await generate(id);
 }

@@ -19,18 +19,32 @@ export const DOCUMENTS_MAX = { each: 10, all: 50 } as const;
 /** A logo is sent with each checkout page. */
 const LOGO_BYTES_MAX = 20_000;
 
-export type NewDocument = { kind: DocumentKind; fileName: string; contentType: string; bytes: Buffer };
+export type UploadedDocument = { contentType: string; bytes: Buffer };
+/** `stored`: by {@link storeDocument}. */
+export type NewDocument = UploadedDocument & { kind: DocumentKind; fileName: string; stored: StoredDocument };
 
 /**
- * Stores a document for the next submission. Idempotent for the same file and kind (`isNew: false`). Throws
- * UNSUPPORTED_MEDIA_TYPE when the bytes contradict the type, PAYLOAD_TOO_LARGE for a logo, and INVALID_STATE after submission or beyond the limits.
+ * Stores the file of a new document, before the transaction of {@link addDocument}. Throws UNSUPPORTED_MEDIA_TYPE when the
+ * bytes contradict the type, and UnavailableError.
+ */
+export async function storeDocument(
+  store: DocumentStore,
+  { contentType, bytes }: UploadedDocument,
+): Promise<StoredDocument> {
+  ensureType(contentType, bytes);
+  const id = newId('kyd');
+  return { id, storageKey: await store.save(id, bytes) };
+}
+
+/**
+ * Adds a stored document to the next submission. Idempotent for the same file and kind: with `isNew: false` the stored file
+ * is not used. Throws PAYLOAD_TOO_LARGE for a logo, and INVALID_STATE after submission or beyond the limits.
  */
 export async function addDocument(
-  { tx, store }: { tx: UnitOfWork; store: DocumentStore },
+  tx: UnitOfWork,
   step: Step,
-  { kind, fileName, contentType, bytes }: NewDocument,
+  { kind, fileName, contentType, bytes, stored }: NewDocument,
 ): Promise<{ row: DocumentRow; isNew: boolean }> {
-  ensureType(contentType, bytes);
   if (kind === 'LOGO') ensureLogo(contentType, bytes);
   const { at, actor } = step;
   const submission = (await lockForEdit(tx, step)).submissions + 1;
@@ -45,19 +59,12 @@ export async function addDocument(
   if (all.length >= DOCUMENTS_MAX.all) {
     throw invalidState(`An application may have at most ${DOCUMENTS_MAX.all} documents in all.`);
   }
-  const id = newId('kyd', at.getTime());
-  const storageKey = await store.save(id, bytes);
-  try {
-    const file = { kind, fileName, contentType, bytes: bytes.length, sha256: digest, storageKey };
-    const document = { id, ...scopeOf(step), submission, ...file, uploadedBy: actor, uploadedAt: at };
-    const row = await insertRow<DocumentRow>(tx.trx, 'kyc_document', document);
-    const entry = { at, actor, kind: 'document.uploaded', detail: { documentId: id, kind } } as const;
-    await recordTimeline<TimelineKind>(tx.trx, applicationId(step), entry);
-    return { row, isNew: true };
-  } catch (error) {
-    await store.remove(storageKey);
-    throw error;
-  }
+  const file = { kind, fileName, contentType, bytes: bytes.length, sha256: digest };
+  const document = { ...stored, ...scopeOf(step), submission, ...file, uploadedBy: actor, uploadedAt: at };
+  const row = await insertRow<DocumentRow>(tx.trx, 'kyc_document', document);
+  const entry = { at, actor, kind: 'document.uploaded', detail: { documentId: row.id, kind } } as const;
+  await recordTimeline<TimelineKind>(tx.trx, applicationId(step), entry);
+  return { row, isNew: true };
 }
 
 /** How files of each type begin, in hex. */
@@ -124,7 +131,7 @@ const ORPHAN_AGE_MS = DAY_MS;
 
 /**
  * Removes files older than a day that belong to no document: failed and interrupted uploads. When the database knows no
- * document of the folder, the folder is another database's, and nothing is removed. Returns their number. Idempotent.
+ * document of the folder or bucket, it is another database's, and nothing is removed. Returns their number. Idempotent.
  */
 export async function removeOrphans({ db, store }: { db: Database; store: DocumentStore }): Promise<number> {
   const names = await store.listOlder(ORPHAN_AGE_MS);

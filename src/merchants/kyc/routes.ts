@@ -1,10 +1,10 @@
-import { UploadedFile } from '../../http/body.ts';
+import { UploadedFile, type UploadStore } from '../../http/body.ts';
 import { actorOf, readRoute, writeRoute, type KeyCaller, type Route, type UserCaller } from '../../http/route.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readKyc, saveApplication, submitApplication, type Step } from './application.ts';
-import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
+import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX, storeDocument } from './documents.ts';
 import { kycOf, presentDocument, presentKyc } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
@@ -17,6 +17,12 @@ const stepOf = ({ caller, at }: { caller: KeyCaller | UserCaller; at: Date }): S
   ...scopeOf(caller),
   actor: actorOf(caller),
   at,
+});
+
+/** Where the file of an upload goes before its row is written. */
+const uploadsTo = (store: DocumentStore): UploadStore => ({
+  save: async (file) => storeDocument(store, file),
+  discard: async ({ storageKey }) => store.remove(storageKey),
 });
 
 /** The merchant's KYC. A live key may call these before all others. */
@@ -74,12 +80,13 @@ export function kycRoutes(deps: KycRouteDeps): Route[] {
       description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
       query: schema.UploadQuery,
       body: UploadedFile,
-      upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
+      upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX, store: uploadsTo(deps.store) },
       responses: { 200: schema.KycDocument, 201: schema.KycDocument },
       errors: ['INVALID_STATE'],
-      handle: async ({ tx, query, body, ...input }) => {
-        const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
-        const { row, isNew } = await addDocument({ tx, store: deps.store }, stepOf(input), wanted);
+      handle: async ({ tx, query, body: { stored, ...file }, ...input }) => {
+        if (!stored) throw new Error('the file was not stored before the transaction');
+        const wanted = { ...file, stored, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
+        const { row, isNew } = await addDocument(tx, stepOf(input), wanted);
         const message = isNew ? 'Document added' : 'This document was added before';
         const audit = isNew ? { resourceId: row.id, after: { kind: row.kind } } : null;
         return { status: isNew ? 201 : 200, message, data: presentDocument(row), audit };

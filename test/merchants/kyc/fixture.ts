@@ -6,6 +6,7 @@ import { createKey } from '../../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../../src/access/authenticate.ts';
 import type { Scope } from '../../../src/http/route.ts';
 import { type Database, rows } from '../../../src/lib/db.ts';
+import type { FilePlace } from '../../../src/lib/file-store.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import type { Environment, MerchantScope } from '../../../src/lib/scope.ts';
 import { channelRoutes } from '../../../src/merchants/channels/routes.ts';
@@ -72,15 +73,15 @@ export type KycFixture = {
   close: () => Promise<void>;
 };
 
-/** The routes of verification and channels, with real keys and files in a folder of their own. */
-export async function startKycFixture(): Promise<KycFixture> {
+/** The routes of verification and channels, with real keys, and files in a folder of their own unless a place is given. */
+export async function startKycFixture(place?: FilePlace): Promise<KycFixture> {
   const database = await createTestDatabase();
   const { db } = database;
   const folder = await mkdtemp(join(tmpdir(), 'meskot-kyc-'));
   let nowMs = Date.parse('2026-06-01T09:00:00Z');
   const clock = () => new Date(nowMs);
   const runInTransaction = createTransactionRunner(db, () => {});
-  const store = createDocumentStore(join(folder, 'documents'), KEY_RING);
+  const store = createDocumentStore(place ?? join(folder, 'documents'), KEY_RING);
   const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
   const routes = [...kycRoutes({ db, runInTransaction, store }), ...channelRoutes({ db, findProvider: () => null })];
   const server = await startTestServer(testServerDeps(db, { routes, clock, authenticateKey: keys.authenticateKey }));
