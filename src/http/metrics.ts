@@ -85,21 +85,31 @@ function createPoolMetrics(registry: Registry): MeasuredPools {
   return { pools, wait };
 }
 
-const FILE_STORE = 'meskot_file_store_call_duration_seconds';
+const fileStoreMetricsOf = new WeakMap<Registry, OnStoreCall>();
 
-/** Measures calls to the bucket of documents and reports; those of folders are not. */
+/** Measures calls to the bucket of documents and reports; those of folders are not. Created once for each registry. */
 export function measureFileStore(registry: Registry): OnStoreCall {
-  const known = registry.getSingleMetric(FILE_STORE) as Histogram<'call' | 'outcome'> | undefined;
-  const duration =
-    known ??
-    new Histogram({
-      name: FILE_STORE,
-      help: 'Calls to the bucket of files (S3_BUCKET), by their outcome: ok or failed',
-      labelNames: ['call', 'outcome'],
-      buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
-      registers: [registry],
-    });
-  return ({ call, outcome, seconds }) => duration.observe({ call, outcome }, seconds);
+  const existing = fileStoreMetricsOf.get(registry);
+  if (existing) return existing;
+  const calls = new Counter({
+    name: 'meskot_file_store_calls_total',
+    help: 'Calls to the bucket of files (S3_BUCKET) by their outcome: ok or failed',
+    labelNames: ['call', 'outcome'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'meskot_file_store_call_duration_seconds',
+    help: 'Time of a call to the bucket of files, with its repetitions',
+    labelNames: ['call'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
+    registers: [registry],
+  });
+  const record: OnStoreCall = ({ call, outcome, seconds }) => {
+    calls.inc({ call, outcome });
+    duration.observe({ call }, seconds);
+  };
+  fileStoreMetricsOf.set(registry, record);
+  return record;
 }
 
 /** Measures this process's clock against the database's, which all due times use. */

@@ -140,7 +140,7 @@ test('while its store is away, an API process takes payments, refuses files with
 
 test('calls to the bucket are counted by their outcome', async () => {
   const metrics = await Promise.all(programs.map(async ({ metricsUrl }) => (await fetch(metricsUrl)).text()));
-  const counted = metrics.flatMap((text) => text.match(/^meskot_file_store_call_duration_seconds_count.*/gm) ?? []);
+  const counted = metrics.flatMap((text) => text.match(/^meskot_file_store_calls_total.*/gm) ?? []);
   const of = (what: string, outcome: string) => expect.stringContaining(`call="${what}",outcome="${outcome}"`);
   expect(counted).toEqual(expect.arrayContaining([of('write', 'ok'), of('read', 'ok'), of('write', 'failed')]));
 });

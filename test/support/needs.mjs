@@ -45,13 +45,11 @@ export function startsProcesses(file) {
   return /from 'node:child_process'|own-temporal|own-postgres/.test(textOf(file));
 }
 
-/** The path of the S3 server that tests of buckets need: moto_server on PATH, or where .ci/run installs it. */
+/** The path of the S3 server that tests of buckets need: where .ci/run installs it, or the first moto_server on PATH. */
 export function findMoto() {
-  const folders = (process.env.PATH ?? '').split(delimiter);
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return [...folders, join(cache, 'meskot', 'moto', 'bin')]
-    .map((folder) => join(folder, 'moto_server'))
-    .find(isExecutable);
+  const folders = [join(cache, 'meskot', 'moto', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  return folders.map((folder) => join(folder, 'moto_server')).find(isExecutable);
 }
 
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
