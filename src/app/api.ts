@@ -11,6 +11,7 @@ import { findFullDisk } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
 import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
 import { createApiServer } from '../http/server.ts';
+import { type Database, ensureWritable } from '../lib/db.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations } from '../lib/migrate.ts';
@@ -76,7 +77,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   const shared = {
     db,
     runInTransaction,
-    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
+    countPendingMigrations: async () => countPending(db, project),
     findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
@@ -113,4 +114,10 @@ export async function startApi(config: Config, options: ApiOptions) {
       await Promise.all([opened.close(), connection.close()]);
     },
   };
+}
+
+/** Rejects when the database takes no writes. */
+async function countPending(db: Database, project: string): Promise<number> {
+  await ensureWritable(db);
+  return (await pendingMigrations(db, join(project, 'migrations'))).length;
 }

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 
 import { z } from 'zod';
 
+import { DatabaseRefused } from '../lib/db-errors.ts';
 import { serviceUnavailable } from '../lib/errors.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import { readRoute, type Route } from './route.ts';
@@ -15,14 +16,14 @@ const Status = z.object({ status: z.literal('ok') });
 export const ALIVE = { message: 'The process is alive', data: { status: 'ok' } };
 
 export type Readiness = {
-  /** How many migrations the database still lacks; rejects when the database is unavailable. */
+  /** How many migrations the database still lacks; rejects when the database is unavailable or takes no writes. */
   countPendingMigrations: () => Promise<number>;
   /** Why the process cannot write its files, as a sentence; null when it can. */
   findFullDisk: () => Promise<string | null>;
 };
 
 /**
- * `/livez`: the event loop turns. `/readyz`: the database is available and migrated, the disks have room, and the process
+ * `/livez`: the event loop turns. `/readyz`: the database is available, takes writes and is migrated, the disks have room, and the process
  * does not shut down. Temporal is no part of it: without it requests are still accepted.
  */
 export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness, stopping: AbortSignal): Route[] {
@@ -42,7 +43,9 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
       responses: { 200: Status },
       handle: async () => {
         if (stopping.aborted) throw serviceUnavailable('The process is shutting down.');
-        const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS);
+        const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS).catch((error: unknown) => {
+          throw error instanceof DatabaseRefused ? serviceUnavailable(error.message) : error;
+        });
         if (pending === null) throw serviceUnavailable('The database does not respond.');
         if (pending > 0) throw serviceUnavailable(`${pending} migrations are not applied yet.`);
         const disk = findFullDisk().then((full) => full ?? 'has room');
