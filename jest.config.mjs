@@ -1,11 +1,15 @@
 import { availableParallelism } from 'node:os';
 
-import { findChromium } from './test/support/needs.mjs';
+import { findChromium, findPgBouncer } from './test/support/needs.mjs';
 
 // Workers inherit it. CI must have one: there the tests of web pages fail without it.
 const chromium = (process.env.CHROMIUM ||= findChromium() ?? '');
 const excludesBrowser = !chromium && !process.env.CI;
 if (excludesBrowser) console.warn('Excludes test/browser: no Chromium on PATH. Install it, or set CHROMIUM.');
+// Likewise.
+const pgBouncer = (process.env.PGBOUNCER ||= findPgBouncer() ?? '');
+const excludesPgBouncer = !pgBouncer && !process.env.CI;
+if (excludesPgBouncer) console.warn('Excludes pgbouncer.test.ts: no pgbouncer on PATH. Install it, or set PGBOUNCER.');
 
 /** @type {import('jest').Config} */
 export default {
@@ -13,7 +17,11 @@ export default {
   runtime: './test/support/shared-packages.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // Chaos takes minutes: npm run test:chaos.
-  testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
+  testPathIgnorePatterns: [
+    '<rootDir>/test/chaos/',
+    ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
+    ...(excludesPgBouncer ? ['/pgbouncer\\.test\\.ts$'] : []),
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -47,9 +47,14 @@ export function startsProcesses(file) {
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 /** The path of the browser that tests of web pages need: the first Chromium on PATH, or undefined. */
-export function findChromium() {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  return folders.flatMap((folder) => BROWSERS.map((name) => join(folder, name))).find(isExecutable);
+export const findChromium = () => findProgram(BROWSERS);
+
+/** The path of the pooler that tests of connections need, or undefined. Debian has it where only root's PATH leads. */
+export const findPgBouncer = () => findProgram(['pgbouncer'], ['/usr/sbin']);
+
+function findProgram(names, moreFolders = []) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...moreFolders];
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
 }
 
 function isExecutable(path) {
