@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-import { findChromium, findMoto, hasPrometheus } from './test/support/needs.mjs';
+import { findChromium, findMoto, findPgBouncer, hasPrometheus } from './test/support/needs.mjs';
 
 // Workers inherit it. CI must have one: there the tests of web pages fail without it.
 const chromium = (process.env.CHROMIUM ||= findChromium() ?? '');
@@ -13,10 +13,15 @@ if (excludesAlerts) console.warn('Excludes test/watching: no prometheus and prom
 const moto = (process.env.MOTO_SERVER ||= findMoto() ?? '');
 const excludesBuckets = !moto && !process.env.CI;
 if (excludesBuckets) console.warn('Excludes the tests of buckets: no moto_server on PATH (test/README.md).');
+// Likewise.
+const pgBouncer = (process.env.PGBOUNCER ||= findPgBouncer() ?? '');
+const excludesPgBouncer = !pgBouncer && !process.env.CI;
+if (excludesPgBouncer) console.warn('Excludes pgbouncer.test.ts: no pgbouncer on PATH. Install it, or set PGBOUNCER.');
 const excluded = [
   ...(excludesBrowser ? ['<rootDir>/test/browser/'] : []),
   ...(excludesAlerts ? ['<rootDir>/test/watching/'] : []),
   ...(excludesBuckets ? [String.raw`bucket[\w-]*\.test\.ts$`] : []),
+  ...(excludesPgBouncer ? [String.raw`/pgbouncer\.test\.ts$`] : []),
 ];
 
 /** @type {import('jest').Config} */

@@ -63,7 +63,8 @@ async function withDatabase(work: Work, unlimitedStatements = false): Promise<vo
 /** A database that does not answer ends the command with the next step. */
 async function reachable<T>(work: Promise<T>): Promise<T> {
   return work.catch(async (error: unknown) => {
-    const { isDatabaseUnavailable } = await import('./lib/db.ts');
+    const { DatabaseRefused, isDatabaseUnavailable } = await import('./lib/db-errors.ts');
+    if (error instanceof DatabaseRefused) throw new CommandError(EXIT.unreachable, `${error.message} ${error.next}`);
     if (!isDatabaseUnavailable(error)) throw error;
     throw new CommandError(
       EXIT.unreachable,

@@ -10,7 +10,7 @@ import { createKeyIdentification } from '../http/auth.ts';
 import { findFullDisk, measureReadiness } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
 import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
-import type { Database } from '../lib/db.ts';
+import { type Database, ensureWritable } from '../lib/db.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations } from '../lib/migrate.ts';
@@ -65,7 +65,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, ...counts };
   const table = routesOf({ ...config, files: opened.files }, parts);
   const readiness = {
-    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
+    countPendingMigrations: async () => countPending(db, project),
     findFullDisk: async () => findFullDisk(config.disks),
   };
   measureReadiness(registry, readiness);
@@ -126,3 +126,9 @@ const ratesOf = (config: Config) => ({
   pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
   failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
 });
+
+/** Rejects when the database takes no writes. */
+async function countPending(db: Database, project: string): Promise<number> {
+  await ensureWritable(db);
+  return (await pendingMigrations(db, join(project, 'migrations'))).length;
+}

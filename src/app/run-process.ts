@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
+import { rejectSharedSessions } from '../lib/db-session.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { withTimeout } from '../lib/timeout.ts';
 
@@ -57,13 +58,14 @@ export async function serveWorker(project: string): Promise<number> {
   });
 }
 
-/** In production: throws when the database holds demo data. */
+/** Throws behind a pooler without sessions and, in production, when the database holds demo data. */
 async function serve(
   name: 'api' | 'worker',
   start: (config: Config, log: Logger) => Promise<Running>,
 ): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, name);
+  await rejectSharedSessions(config.DATABASE_URL);
   if (config.production) {
     const { rejectDemoDataAt } = await import('../demo/seed/reject-demo-data.ts');
     await rejectDemoDataAt(config.DATABASE_URL, log);

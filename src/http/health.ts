@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 
 import { z } from 'zod';
 
+import { DatabaseRefused } from '../lib/db-errors.ts';
 import { serviceUnavailable } from '../lib/errors.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import { cachedFor, measureFigures, type FigureGauge, type Registry } from './metrics.ts';
@@ -16,14 +17,14 @@ const Status = z.object({ status: z.literal('ok') });
 export const ALIVE = { message: 'The process is alive', data: { status: 'ok' } };
 
 export type Readiness = {
-  /** How many migrations the database still lacks; rejects when the database is unavailable. */
+  /** How many migrations the database still lacks; rejects when the database is unavailable or takes no writes. */
   countPendingMigrations: () => Promise<number>;
   /** Why the process cannot write its files, as a sentence; null when it can. */
   findFullDisk: () => Promise<string | null>;
 };
 
 /**
- * `/livez`: the event loop turns. `/readyz`: the database is available and migrated, the disks have room, and the process
+ * `/livez`: the event loop turns. `/readyz`: the database is available, takes writes and is migrated, the disks have room, and the process
  * does not shut down. Temporal is no part of it: without it requests are still accepted.
  */
 export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness, stopping: AbortSignal): Route[] {
@@ -53,8 +54,13 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
 
 /** Why a process that does not shut down can take no requests, as a sentence; null when it can. */
 async function findUnreadiness({ countPendingMigrations, findFullDisk }: Readiness): Promise<string | null> {
-  const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS);
+  const counted = countPendingMigrations().catch((error: unknown) => {
+    if (error instanceof DatabaseRefused) return error.message;
+    throw error;
+  });
+  const pending = await withTimeout(counted, READY_WITHIN_MS);
   if (pending === null) return 'The database does not respond.';
+  if (typeof pending === 'string') return pending;
   if (pending > 0) return `${pending} migrations are not applied yet.`;
   const disk = findFullDisk().then((full) => full ?? 'has room');
   const full = (await withTimeout(disk, READY_WITHIN_MS)) ?? 'A disk does not respond.';

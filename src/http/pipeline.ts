@@ -1,7 +1,7 @@
 import type { Context, Next, ParameterizedContext } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation } from '../lib/db.ts';
+import { isUniqueViolation } from '../lib/db-errors.ts';
 import { AppError } from '../lib/errors.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';

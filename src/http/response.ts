@@ -4,7 +4,7 @@ import { isNativeError } from 'node:util/types';
 import type { Context, Middleware } from 'koa';
 
 import { inAddis } from '../lib/dates.ts';
-import { isDatabaseUnavailable } from '../lib/db.ts';
+import { isDatabaseUnavailable } from '../lib/db-errors.ts';
 import { AppError, presentIssues, serviceUnavailable, UnavailableError } from '../lib/errors.ts';
 import type { FileResponse, RawResponse, Route, RouteResult } from './route.ts';
 

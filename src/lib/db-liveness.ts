@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 
 import pg from 'pg';
 
+import { READ_SERVER } from './db-session.ts';
 import type { Database } from './db.ts';
 
 /** A pool that receives nothing from the server for this long, on any connection, is probed. */
@@ -21,7 +22,7 @@ export function closeFrozenConnections(db: Database, url: string): void {
   void watch(db, url);
 }
 
-async function watch({ pool, sockets }: Database, url: string): Promise<void> {
+async function watch({ pool, sockets, server }: Database, url: string): Promise<void> {
   let [bytesSeen, silentSinceMs] = [0, performance.now()];
   while (!pool.ended) {
     await sleep(LOOK_EVERY_MS, undefined, { ref: false });
@@ -30,7 +31,7 @@ async function watch({ pool, sockets }: Database, url: string): Promise<void> {
     if (bytesRead !== bytesSeen || isIdle) [bytesSeen, silentSinceMs] = [bytesRead, performance.now()];
     if (performance.now() - silentSinceMs < SILENT_MS) continue;
     const suspected = [...sockets];
-    const isFrozen = !(await isAlive(url));
+    const isFrozen = !(await isAlive(url, server.get()));
     // Bytes that arrived while this process was busy are read first.
     await nextTurn();
     if (isFrozen && readBy(suspected) === bytesRead) for (const socket of suspected) socket.destroy();
@@ -42,12 +43,15 @@ function readBy(sockets: Iterable<Socket>): number {
   return [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0);
 }
 
-async function isAlive(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PROBE_MS });
+/** Whether this server answers. After a failover another one does, under the same name. */
+async function isAlive(url: string, server: string | undefined): Promise<boolean> {
+  const timeouts = { connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
+  const client = new pg.Client({ connectionString: url, ...timeouts });
   client.on('error', () => {});
   try {
     await client.connect();
-    return true;
+    const { rows } = await client.query<{ server: string }>(READ_SERVER);
+    return server === undefined || rows[0]?.server === server;
   } catch (error) {
     // A server that rejects the probe is alive.
     return error instanceof pg.DatabaseError;

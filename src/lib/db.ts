@@ -1,11 +1,13 @@
 import { EventEmitter } from 'node:events';
-import { Socket } from 'node:net';
-import { isNativeError } from 'node:util/types';
+import type { Socket } from 'node:net';
 
 import type { Knex } from 'knex';
 import pg from 'pg';
 
 import { camelCase, snakeCase } from './column-names.ts';
+import { isReadOnly, isStalePlan } from './db-errors.ts';
+import { acquireCurrent, type DatabaseOptions, openPool, type ServerWatch } from './db-pool.ts';
+import { ofReadOnly } from './db-session.ts';
 import { openKnex, type KnexConnection } from './knex.ts';
 import { prepare, rename, type Prepared } from './prepared-statements.ts';
 
@@ -13,14 +15,6 @@ import { prepare, rename, type Prepared } from './prepared-statements.ts';
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 // Days are texts, YYYY-MM-DD.
 pg.types.setTypeParser(pg.types.builtins.DATE, String);
-
-export type DatabaseOptions = {
-  /** For queries over whole tables: without time limits of statements. */
-  unlimitedStatements?: boolean;
-  url: string;
-  poolMax: number;
-  applicationName: string;
-};
 
 type Run = (statement: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult<unknown[]>>;
 
@@ -42,6 +36,8 @@ export type Database = Queryable & {
   pool: pg.Pool;
   /** The sockets of the pool's connections. */
   sockets: ReadonlySet<Socket>;
+  /** The server that they lead to. */
+  server: ServerWatch;
   events: EventEmitter<DatabaseEvents>;
   /** Closes the pool, once its connections are idle. */
   destroy: () => Promise<void>;
@@ -54,73 +50,32 @@ export type DatabaseEvents = {
   statement: [{ sql: string; values: readonly unknown[]; rowCount: number | null }];
 };
 
-const SESSION = {
-  statement_timeout: 5_000,
-  lock_timeout: 1_000,
-  idle_in_transaction_session_timeout: 10_000,
-  timezone: 'UTC',
-  // Hot pages are in memory. At the default, for a turning disk, the few rows due in a queue are found by sorting all.
-  random_page_cost: 1.1,
-};
-/** For a free connection, and for a new one. */
-const CONNECT_MS = 1_000;
-
 /**
  * A pool with the house's limits: acquire and connect 1 s, statement 5 s, lock 1 s, idle in transaction 10 s, so that a
  * database that is unavailable is a 503 within 2 s. Column names are camelCase in TypeScript and snake_case in SQL.
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const sockets = new Set<Socket>();
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    application_name: options.applicationName,
-    max: options.poolMax,
-    connectionTimeoutMillis: CONNECT_MS,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    // Statements that do not wait for each other's results share a round trip.
-    pipeline: true,
-    // A frozen server does not enforce its statement timeout.
-    ...(options.unlimitedStatements ? {} : { query_timeout: 6_000 }),
-    options: Object.entries(SESSION)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
-    stream: () => {
-      const socket = new Socket();
-      sockets.add(socket);
-      return socket.once('close', () => sockets.delete(socket));
-    },
-  });
-  // The statements of a lost connection reject with the same error.
-  pool.on('error', ignore);
-  pool.on('connect', (client) => client.on('error', ignore));
+  const { pool, sockets, server } = openPool(options);
   const events = new EventEmitter<DatabaseEvents>();
   let ended: Promise<void> | undefined;
-  const acquire = async (): Promise<pg.PoolClient> => {
-    const startedAt = performance.now();
-    return pool.connect().finally(() => events.emit('acquired', performance.now() - startedAt));
+  const connections: Connections = {
+    acquire: async () => {
+      const startedAt = performance.now();
+      return acquireCurrent(pool, server).finally(() => events.emit('acquired', performance.now() - startedAt));
+    },
+    release: (client, isLost = false) => client.release(isLost || !server.has(client)),
+    onStatement: (statement) => events.emit('statement', statement),
+    onError: (error) => isReadOnly(error) && server.leave(),
   };
-  const run: Run = async (statement) => {
-    const client = await acquire();
-    let isLost = false;
-    try {
-      return await execute(client, statement, events);
-    } catch (error) {
-      // All other errors are the connection's, such as a timeout.
-      isLost = !(error instanceof pg.DatabaseError);
-      throw error;
-    } finally {
-      client.release(isLost);
-    }
-  };
-  const knex = openKnex({ acquire, release: (client) => client.release() }, onKnexStatement(events));
+  const knex = openKnex(connections, connections);
   return {
     isTransaction: false,
-    run,
+    run: async (statement) => runOnce(connections, statement),
     knex: () => knex,
-    transaction: async (work) => transact(await acquire(), events, work),
+    transaction: async (work) => transact(connections, work),
     pool,
     sockets,
+    server,
     events,
     destroy: async () => (ended ??= pool.end()),
   };
@@ -128,25 +83,40 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const ignore = (): void => {};
 
-function onKnexStatement(events: EventEmitter<DatabaseEvents>) {
-  return (sql: string, values: readonly unknown[]) => events.emit('statement', { sql, values, rowCount: null });
+type Connections = {
+  acquire: () => Promise<pg.PoolClient>;
+  release: (client: pg.PoolClient, isLost?: boolean) => void;
+  onStatement: (statement: DatabaseEvents['statement'][0]) => void;
+  onError: (error: unknown) => void;
+};
+
+async function runOnce(connections: Connections, statement: pg.QueryArrayConfig) {
+  const client = await connections.acquire();
+  let isLost = false;
+  try {
+    return await execute(client, statement, connections);
+  } catch (error) {
+    connections.onError(error);
+    // All other errors are the connection's, such as a timeout. After 57P…, a server that stops, it closes the connection.
+    isLost = !(error instanceof pg.DatabaseError) || (error.code ?? '').startsWith('57P');
+    throw error;
+  } finally {
+    connections.release(client, isLost);
+  }
 }
 
 async function execute(
   client: pg.ClientBase,
   statement: pg.QueryArrayConfig,
-  events: EventEmitter<DatabaseEvents>,
+  { onStatement }: Connections,
 ): Promise<pg.QueryArrayResult<unknown[]>> {
   const result = await client.query<unknown[]>(statement);
-  events.emit('statement', { sql: statement.text, values: statement.values ?? [], rowCount: result.rowCount });
+  onStatement({ sql: statement.text, values: statement.values ?? [], rowCount: result.rowCount });
   return result;
 }
 
-async function transact<T>(
-  client: pg.PoolClient,
-  events: EventEmitter<DatabaseEvents>,
-  work: (trx: Trx) => Promise<T>,
-): Promise<T> {
+async function transact<T>(connections: Connections, work: (trx: Trx) => Promise<T>): Promise<T> {
+  const client = await connections.acquire();
   let isOver = false;
   // Checked as a statement is sent: after the end it would be committed by itself, or belong to another transaction.
   const ensureOpen = (): void => {
@@ -160,11 +130,10 @@ async function transact<T>(
   };
   let opened: Knex | undefined;
   // Made for the transactions that use it: it takes as long as a few statements.
-  const knex = () =>
-    (opened ??= openKnex({ acquire: async () => connection, release: ignore }, onKnexStatement(events)));
+  const knex = () => (opened ??= openKnex({ acquire: async () => connection, release: ignore }, connections));
   const run: Run = async (statement) => {
     ensureOpen();
-    return execute(client, statement, events);
+    return execute(client, statement, connections);
   };
   try {
     // Awaited: after a BEGIN that failed, the first statement would be committed by itself.
@@ -174,13 +143,14 @@ async function transact<T>(
     // PostgreSQL answers ROLLBACK, without an error, when a statement has failed.
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement of it failed.');
-    client.release();
+    connections.release(client);
     return result;
   } catch (error) {
     isOver = true;
+    connections.onError(error);
     await client.query('ROLLBACK').then(
-      () => client.release(),
-      () => client.release(true),
+      () => connections.release(client),
+      () => connections.release(client, true),
     );
     throw error;
   }
@@ -195,7 +165,7 @@ export async function rows<Row>(db: Queryable, sql: string, values: Record<strin
   try {
     return await runPrepared<Row>(db, prepare(sql), values);
   } catch (error) {
-    if (!(error instanceof Error && error.message.includes(STALE_PLAN))) throw error;
+    if (!isStalePlan(error)) throw error;
     const renamed = rename(sql);
     if (db.isTransaction) throw error;
     return await runPrepared<Row>(db, renamed, values);
@@ -206,6 +176,19 @@ export async function rows<Row>(db: Queryable, sql: string, values: Record<strin
 export async function first<Row>(db: Queryable, sql: string, values: Record<string, unknown> = {}) {
   const [row] = await rows<Row>(db, sql, values);
   return row;
+}
+
+/**
+ * Throws DatabaseRefused if the server has become read-only since its connections were opened: they are not used again, in
+ * case that another one has taken its place.
+ */
+export async function ensureWritable(db: Database): Promise<void> {
+  const sql =
+    "SELECT pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only') = 'on' AS is_read_only";
+  const state = await first<{ isStandby: boolean; isReadOnly: boolean }>(db, sql);
+  if (!state?.isReadOnly) return;
+  db.server.leave();
+  throw ofReadOnly(state.isStandby);
 }
 
 /** The statement that inserts a row, its columns named by the object's keys, and returns it whole. */
@@ -232,8 +215,6 @@ export async function updateRow<Row>(
   return first<Row>(trx, sql, { ...changes, ...keyValues });
 }
 
-const STALE_PLAN = 'cached plan must not change result type';
-
 async function runPrepared<Row>(db: Queryable, statement: Prepared, named: Record<string, unknown>): Promise<Row[]> {
   const { name, text, parameters } = statement;
   const values = parameters.map((parameter) => {
@@ -250,37 +231,4 @@ async function runPrepared<Row>(db: Queryable, statement: Prepared, named: Recor
     for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = cells[index];
     return row as Row;
   });
-}
-
-const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;
-
-/** Whether an error means that the database is unavailable or overloaded, rather than that the statement is wrong. */
-export function isDatabaseUnavailable(thrown: unknown): boolean {
-  const error = unwrapped(thrown);
-  if (!isNativeError(error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  return (
-    UNAVAILABLE.test(code) ||
-    /Query read timeout|cached plan must not change|Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|timeout expired|the database system is/.test(
-      error.message,
-    )
-  );
-}
-
-/** Whether an error comes from the database, its connections or its pool. */
-export function isDatabaseError(thrown: unknown): boolean {
-  const error = unwrapped(thrown);
-  return (isNativeError(error) && 'severity' in error) || isDatabaseUnavailable(error);
-}
-
-/** Whether an error is PostgreSQL's unique violation, of this constraint or index if named. */
-export function isUniqueViolation(thrown: unknown, constraint?: string): boolean {
-  const error = unwrapped(thrown);
-  if (!isNativeError(error) || !('code' in error) || error.code !== '23505') return false;
-  return constraint === undefined || ('constraint' in error && error.constraint === constraint);
-}
-
-/** PostgreSQL's own error: Objection throws another one around it, which lacks the code. */
-function unwrapped(error: unknown): unknown {
-  return error instanceof Error && 'nativeError' in error ? error.nativeError : error;
 }

@@ -10,12 +10,16 @@ const ignore = (): void => {};
 export type KnexConnection = {
   query: (statement: pg.QueryConfig, done: (error: Error, result: pg.QueryResult) => void) => void;
 };
+type Listeners = {
+  onStatement: (statement: { sql: string; values: readonly unknown[]; rowCount: null }) => void;
+  onError: (error: unknown) => void;
+};
 type Connections<Connection> = { acquire: () => Promise<Connection>; release: (connection: Connection) => void };
 
-/** Knex on connections that it does not own; `onStatement` is called after each of its statements. */
+/** Knex on connections that it does not own, with what is called after each of its statements. */
 export function openKnex<Connection extends KnexConnection>(
   { acquire, release }: Connections<Connection>,
-  onStatement: (sql: string, values: readonly unknown[]) => void,
+  { onStatement, onError }: Listeners,
 ): Builder {
   // The interface of tarn, the pool that Knex expects.
   const connectionPool = {
@@ -39,7 +43,9 @@ export function openKnex<Connection extends KnexConnection>(
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
     ...columnNames,
   });
-  return builder.on('query-response', (_rows, { sql, bindings }: { sql: string; bindings?: unknown[] }) =>
-    onStatement(sql, bindings ?? []),
-  );
+  return builder
+    .on('query-response', (_rows, { sql, bindings }: { sql: string; bindings?: unknown[] }) =>
+      onStatement({ sql, values: bindings ?? [], rowCount: null }),
+    )
+    .on('query-error', onError);
 }

@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 
-import { isDatabaseError } from './db.ts';
+import { isDatabaseError } from './db-errors.ts';
 import { UnavailableError } from './errors.ts';
 
 export type { Logger };

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 
-import pg from 'pg';
+import type pg from 'pg';
 
+import { connectSession, ensureOwnSession } from './db-session.ts';
 import { rows, type Queryable } from './db.ts';
 import { grantRights } from './grants.ts';
 
@@ -15,7 +16,11 @@ export type MigrateOptions = {
   url: string;
   /** The folder of the numbered .sql files; its folder `functions` has the SQL functions, a file for each aggregate. */
   directory: string;
+  /** The oldest server allowed, as server_version_num; by default the oldest supported one. */
+  oldestServer?: number;
 };
+
+const CONNECT_MS = 5_000;
 
 /** Longer than any statement of the running service. */
 const LOCK_TIMEOUT_MS = 5_000;
@@ -41,14 +46,18 @@ const hashOf = (sql: string): string => createHash('sha256').update(sql).digest(
 /**
  * Brings the schema up to date, forward only, and grants rights (grants.ts). Any number of processes may call it at the
  * same time: one works, the others wait and find nothing to do. Changes of a newer release are left as they are, rights
- * included: migrations only expand the schema, so this release runs on it. Rejects before any change if the database is
- * of an unreleased version ({@link isUnreleasedSchema}). Returns what was applied now, and the numbered migrations of a
+ * included: migrations only expand the schema, so this release runs on it. Rejects before any change if the server is
+ * too old, read-only or behind a pooler without sessions (DatabaseRefused), or if the database is of an unreleased version
+ * ({@link isUnreleasedSchema}). Returns what was applied now, and the numbered migrations of a
  * newer release (`newer`), which this one does not have.
  */
-export async function migrate({ url, directory }: MigrateOptions) {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: '-c timezone=UTC' });
-  await client.connect();
+export async function migrate({ url, directory, oldestServer }: MigrateOptions) {
+  const client = await connectSession(
+    { url, applicationName: 'meskot-migrate', connectMs: CONNECT_MS },
+    { oldestServer },
+  );
   try {
+    await ensureOwnSession(client, url, CONNECT_MS);
     await acquireLock(client);
     await rejectUnreleased(client);
     await client.query(

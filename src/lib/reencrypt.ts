@@ -1,5 +1,6 @@
 import { reseal, type KeyRing } from './crypto.ts';
-import { isDatabaseError, type Database } from './db.ts';
+import { isDatabaseError } from './db-errors.ts';
+import { type Database } from './db.ts';
 
 export type SealedTable = {
   table: string;

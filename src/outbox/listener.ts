@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 
-import pg from 'pg';
-
+import { connectSession } from '../lib/db-session.ts';
 import { type Database, rows } from '../lib/db.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
 import type { Logger } from '../lib/log.ts';
@@ -53,12 +52,11 @@ export function listenForCommits(options: {
   trigger: Record<Written, () => void>;
   log: Logger;
 }): PeriodicJobs {
-  const { databaseUrl: connectionString, trigger, log } = options;
+  const { databaseUrl: url, trigger, log } = options;
+  const config = { url, applicationName: 'meskot-listener', connectMs: 2_000 };
   const listenOnce = async (stopping: AbortSignal): Promise<void> => {
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000, keepAlive: true });
-    client.on('error', () => {});
+    const client = await connectSession(config);
     try {
-      await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
       client.on('notification', ({ payload }) => trigger[payload === 'messages' ? 'messages' : 'deliveries']());
       // Until the connection is lost or this process stops.

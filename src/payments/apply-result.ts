@@ -1,6 +1,7 @@
 import { feeWithin, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
 import { paymentPosting, suspensePosting } from '../ledger/postings.ts';
-import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
+import { isUniqueViolation } from '../lib/db-errors.ts';
+import { first, type Queryable } from '../lib/db.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { Leased } from '../providers/lease.ts';

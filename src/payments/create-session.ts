@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
-import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
+import { isUniqueViolation } from '../lib/db-errors.ts';
+import { first, type Queryable } from '../lib/db.ts';
 import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';

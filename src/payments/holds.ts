@@ -1,6 +1,7 @@
 import { feeWithin, readEffectiveRule, type Fee } from '../ledger/fees.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { first, isUniqueViolation, type Trx } from '../lib/db.ts';
+import { isUniqueViolation } from '../lib/db-errors.ts';
+import { first, type Trx } from '../lib/db.ts';
 import { AppError, found, invalidState } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';

@@ -1,16 +1,8 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route, type UserCaller } from '../http/route.ts';
-import {
-  first,
-  insertRow,
-  isUniqueViolation,
-  rows,
-  updateRow,
-  type Database,
-  type Queryable,
-  type Trx,
-} from '../lib/db.ts';
+import { isUniqueViolation } from '../lib/db-errors.ts';
+import { first, insertRow, rows, updateRow, type Database, type Queryable, type Trx } from '../lib/db.ts';
 import { AppError, found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';

@@ -7,9 +7,13 @@ import type { TemporalParts } from './prepare.ts';
 
 const CALL_MS = 3_000;
 const POLL_MS = 500;
-/** gRPC: the build's workers do not poll all task queues yet, or another process has changed the deployment meanwhile. */
-const [NOT_FOUND, FAILED_PRECONDITION, ABORTED] = [5, 9, 10];
-const NOT_YET = [NOT_FOUND, FAILED_PRECONDITION, ABORTED];
+/** gRPC. */
+const [INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED] = [3, 5, 7, 12, 16];
+/**
+ * What another try does not change. Others mean that the build's workers do not poll all task queues yet, that another
+ * process has changed the deployment meanwhile, or that Temporal is slow.
+ */
+const FINAL: (number | undefined)[] = [INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED];
 
 /** The build whose workers get the workflows; null while they go to workers without a build. */
 export async function findCurrentBuild(parts: TemporalParts): Promise<string | null> {
@@ -43,7 +47,7 @@ export async function useBuild(parts: TemporalParts, { buildId, withinMs, unless
     try {
       return await parts.connection.withDeadline(Date.now() + CALL_MS, attempt);
     } catch (error) {
-      if (!isGrpcServiceError(error) || !NOT_YET.includes(error.code ?? 0)) throw error;
+      if (!isGrpcServiceError(error) || FINAL.includes(error.code)) throw error;
       if (performance.now() > untilMs) {
         throw new UnavailableError(`Build ${buildId} cannot be made current: ${error.message}`);
       }

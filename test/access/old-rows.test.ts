@@ -72,7 +72,7 @@ test('more rows than one statement deletes are deleted by several, unless the pr
   await rows(
     database.db,
     `INSERT INTO request_log SELECT 'req_' || n, 'mrc_1', 'sandbox', 'key_1', 'GET', '/', 200, NULL, 1, '::1', now()
-     FROM generate_series(1, 20_001) n`,
+     FROM generate_series(1, 20001) n`,
   );
   const all = { table: 'request_log', where: 'true' };
   const stopped = AbortSignal.abort();

@@ -8,6 +8,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { doctor } from '../../src/app/doctor/doctor.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { createAuthority, createCertificate } from '../support/certificates.ts';
+import { runSql } from '../support/database.ts';
 import { buildStage, PROJECT, type Stage } from './doctor-stage.ts';
 
 let stage: Stage;
@@ -149,6 +150,23 @@ describe('the database', () => {
     ]);
     const production = await stage.examine({ ...owner, MESKOT_MODE: 'production' }, NO_CHANNELS);
     expect(production.wrong['database role']).toContain('Connect as meskot_app');
+  }, 30_000);
+
+  test('whose role switches off foreign keys, takes no writes or does not exist by name is named with the remedy', async () => {
+    const { url, superuserUrl } = stage.database;
+    const role = `ALTER ROLE meskot_app IN DATABASE ${new URL(url).pathname.slice(1)}`;
+    await runSql(superuserUrl, `${role} SET session_replication_role = replica`);
+    const { wrong } = await stage.examine({}, NO_CHANNELS);
+    expect(wrong).toEqual({
+      'database role': expect.stringContaining('ALTER ROLE meskot_app RESET session_replication_role'),
+    });
+    await runSql(superuserUrl, `${role} RESET ALL; ${role} SET default_transaction_read_only = on`);
+    const readOnly = await stage.examine({}, NO_CHANNELS);
+    expect(readOnly.wrong).toEqual({ database: expect.stringMatching(/^The database is read-only: .* set it to off/) });
+    await runSql(superuserUrl, `${role} RESET ALL`);
+    const unknown = changed((to) => (to.hostname = 'no-such-host.invalid'));
+    const lost = await stage.examine({ DATABASE_URL: unknown }, NO_CHANNELS);
+    expect(lost.wrong).toEqual({ database: expect.stringMatching(/no-such-host\.invalid.* name servers/) });
   }, 30_000);
 });
 

@@ -84,13 +84,13 @@ describe('health', () => {
 });
 
 describe('an unavailable database', () => {
-  test('a request is a 503 with Retry-After within 2 s, whether the database refuses connections or is silent', async () => {
+  test('a request is a 503 with Retry-After within 2 s, whether the database refuses connections, is silent or has no address', async () => {
     const sockets: Socket[] = [];
     const mute = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
     const mutePort = (mute.address() as { port: number }).port;
-    for (const port of [1, mutePort]) {
-      const url = `postgres://nobody@127.0.0.1:${port}/none`;
+    for (const host of ['127.0.0.1:1', `127.0.0.1:${mutePort}`, 'no-such-host.invalid:5432']) {
+      const url = `postgres://nobody@${host}/none`;
       const db = openDatabase({ url, poolMax: 2, applicationName: 'test' });
       const http = await startTestServer(testServerDeps(db, { routes }), KEY);
       const startedAt = performance.now();

@@ -1,11 +1,5 @@
-import {
-  isDatabaseUnavailable,
-  isUniqueViolation,
-  openDatabase,
-  type Queryable,
-  rows,
-  type Trx,
-} from '../../src/lib/db.ts';
+import { isDatabaseUnavailable, isUniqueViolation } from '../../src/lib/db-errors.ts';
+import { openDatabase, type Queryable, rows, type Trx } from '../../src/lib/db.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -60,6 +60,19 @@ async function query<Row extends pg.QueryResultRow>(database: string, sql: strin
   return rows;
 }
 
+test('a server that is too old is refused in one sentence, and nothing is changed', async () => {
+  const name = `old_${randomBytes(4).toString('hex')}`;
+  const { ownerUrl, superuserUrl } = testStack();
+  const url = ownerUrl.replace(/\/postgres$/, `/${name}`);
+  await ensureDatabase(ownerUrl, name);
+  await expect(migrate({ url, directory: MIGRATIONS, oldestServer: 990_000 })).rejects.toMatchObject({
+    message: expect.stringMatching(/^The database is PostgreSQL \d+\.\d+.*, and Meskot needs 99 or newer\.$/),
+    next: expect.stringContaining('Upgrade the server'),
+  });
+  expect(await query(url, "SELECT 1 FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
+  await query(superuserUrl, `DROP DATABASE ${name}`);
+});
+
 describe('migrating', () => {
   const name = `migrate_${randomBytes(4).toString('hex')}`;
   const ownerUrl = testStack().ownerUrl;

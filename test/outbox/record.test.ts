@@ -1,4 +1,5 @@
-import { isUniqueViolation, rows } from '../../src/lib/db.ts';
+import { isUniqueViolation } from '../../src/lib/db-errors.ts';
+import { rows } from '../../src/lib/db.ts';
 import { createTransactionRunner, dryRun, type OutboxRow } from '../../src/outbox/record.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -100,7 +100,7 @@ test('a day with more discrepancies than a batch stores and counts all of them, 
   await rows(
     fixture.db,
     `UPDATE reconciliation_discrepancy SET closed_at = now(), closed_by = 'opr_1', resolution_note = 'Looked into.'
-     WHERE id IN (SELECT id FROM reconciliation_discrepancy WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
+     WHERE id IN (SELECT id FROM reconciliation_discrepancy WHERE kind = 'UNKNOWN_ORDER' LIMIT 5000)`,
   );
   expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1_002 });
   listForeign(0);

@@ -2,7 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Clock } from '../../src/lib/clock.ts';
-import { type Database, isDatabaseUnavailable, rows } from '../../src/lib/db.ts';
+import { isDatabaseUnavailable } from '../../src/lib/db-errors.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

@@ -55,17 +55,18 @@ export function findMoto() {
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 /** The path of the browser that tests of web pages need: the first Chromium on PATH, or undefined. */
-export function findChromium() {
-  return findOnPath(BROWSERS);
-}
+export const findChromium = () => findProgram(BROWSERS);
 
 /** Whether PATH has Prometheus and its promtool, which the tests of alerts need. */
 export function hasPrometheus() {
-  return ['prometheus', 'promtool'].every((name) => findOnPath([name]));
+  return ['prometheus', 'promtool'].every((name) => findProgram([name]));
 }
 
-function findOnPath(names) {
-  const folders = (process.env.PATH ?? '').split(delimiter);
+/** The path of the pooler that tests of connections need, or undefined. Debian has it where only root's PATH leads. */
+export const findPgBouncer = () => findProgram(['pgbouncer'], ['/usr/sbin']);
+
+function findProgram(names, moreFolders = []) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...moreFolders];
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
 }
 

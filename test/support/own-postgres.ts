@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/lib/db.ts';
 import { migrate } from '../../src/lib/migrate.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { processStartTime, stopChild, writePidFile } from '../../src/local/child-process.ts';
-import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, POSTGRES_PID_FILE, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
 
 /** A migrated PostgreSQL for one test, to be killed and frozen. */
@@ -17,11 +17,17 @@ export type OwnPostgres = {
   /** Crashes the server. `start` restarts it on the same port with all committed data. */
   kill: () => Promise<void>;
   start: () => Promise<void>;
+  /** After `kill`: a second server on a copy of its data, as a standby that was promoted. */
+  startSuccessor: () => Promise<Successor>;
+  /** After `kill`: from the next start on it is a standby, which is in recovery and takes no writes. */
+  demote: () => Promise<void>;
   /** Stops all its processes with SIGSTOP: connections stay open, no reply comes. */
   freeze: () => Promise<void>;
   thaw: () => void;
   close: () => Promise<void>;
 };
+
+export type Successor = { port: number; superuserUrl: string; close: () => Promise<void> };
 
 const DATABASE = 'meskot';
 
@@ -31,8 +37,9 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const port = await anyFreePort();
+  const ownFolder = join(folder, 'postgres');
   const launch = async (): Promise<LocalPostgres> =>
-    startPostgres({ folder: join(folder, 'postgres'), choosePort: async () => port, durable: true });
+    startPostgres({ folder: ownFolder, choosePort: async () => port, durable: true });
   let server = await launch();
   const [superuserUrl, ownerUrl] = [server.url(DATABASE, 'superuser'), server.url(DATABASE, 'owner')];
   const url = server.url(DATABASE, 'app');
@@ -58,6 +65,14 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
     start: async () => {
       server = await launch();
     },
+    startSuccessor: async () => {
+      const copy = join(folder, 'successor');
+      await cp(server.folder, copy, { recursive: true });
+      await rm(join(copy, POSTGRES_PID_FILE));
+      const successor = await startPostgres({ folder: copy, choosePort: anyFreePort, durable: true });
+      return { port: successor.port, superuserUrl: successor.url(DATABASE, 'superuser'), close: successor.stop };
+    },
+    demote: async () => writeFile(join(server.folder, 'cluster', 'standby.signal'), ''),
     freeze: async () => {
       const client = new pg.Client({ connectionString: ownerUrl });
       await client.connect();

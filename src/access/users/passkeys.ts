@@ -1,13 +1,5 @@
-import {
-  first,
-  insertRow,
-  isDatabaseError,
-  isUniqueViolation,
-  rows,
-  updateRow,
-  type Queryable,
-  type Trx,
-} from '../../lib/db.ts';
+import { isDatabaseError, isUniqueViolation } from '../../lib/db-errors.ts';
+import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { invalid, invalidState, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
 
 import { ABYSSINIA } from '../../demo/seed/demo.ts';
+import { DatabaseRefused } from '../../lib/db-errors.ts';
 import { type Database, first, openDatabase } from '../../lib/db.ts';
 import { APP_ROLE } from '../../lib/grants.ts';
 import { pendingMigrations } from '../../lib/migrate.ts';
@@ -76,6 +77,7 @@ const REJECTIONS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 function ofDatabaseError(error: unknown, url: string): Result {
+  if (error instanceof DatabaseRefused) return wrong(error.message, error.next);
   const code = codeOf(error);
   const rejection = REJECTIONS[code];
   if (rejection) return wrong(`PostgreSQL at ${placeOf(url)} ${rejection[0]}.`, rejection[1]);
@@ -99,11 +101,17 @@ async function checkMigrations(db: Database, directory: string): Promise<Result>
 }
 
 const ROLE = `
-  SELECT current_user AS name, rolsuper OR pg_has_role(current_user, datdba, 'MEMBER') AS is_owner
+  SELECT current_user AS name, rolsuper OR pg_has_role(current_user, datdba, 'MEMBER') AS is_owner,
+         current_setting('session_replication_role') AS replication_role
   FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user`;
 
+/** Of what a role's settings could break, connections set everything themselves (lib/db-session.ts) but what only a superuser may. */
 async function checkRole(db: Database, production: boolean): Promise<Result> {
-  const role = await first<{ name: string; isOwner: boolean }>(db, ROLE);
+  const role = await first<{ name: string; isOwner: boolean; replicationRole: string }>(db, ROLE);
+  if (role && role.replicationRole !== 'origin') {
+    const broken = `session_replication_role is ${role.replicationRole} for ${role.name}: foreign keys and triggers do not apply.`;
+    return wrong(broken, `As a superuser: ALTER ROLE ${role.name} RESET session_replication_role, also IN DATABASE.`);
+  }
   if (role?.isOwner === false) return ok(`${role.name} does not own the database.`);
   const found = `${role?.name} owns the database, so a process could change the schema and the ledger.`;
   const next = `Connect as ${APP_ROLE}; only "migrate" connects as the owner.`;

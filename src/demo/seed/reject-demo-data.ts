@@ -1,4 +1,5 @@
-import { isDatabaseUnavailable, openDatabase } from '../../lib/db.ts';
+import { isDatabaseUnavailable } from '../../lib/db-errors.ts';
+import { openDatabase } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { findMerchant } from '../../merchants/operations.ts';
 import { ABYSSINIA } from './demo.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createBatch } from '../../lib/batch.ts';
-import { first, isDatabaseUnavailable, rows, type Queryable } from '../../lib/db.ts';
+import { isDatabaseUnavailable } from '../../lib/db-errors.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../outbox/record.ts';

@@ -25,14 +25,14 @@ const CORRUPTIONS = [
   ["DELETE FROM refund WHERE status = 'PENDING'", 'each journal of a refund has a refund'],
   ['UPDATE transaction SET refunded_santim = refunded_santim + 1', REFUND_CHECKS.at(-1)!.description],
   ['UPDATE transaction SET fee_santim = 0', REFUND_CHECKS.at(-1)!.description],
-  ['UPDATE transaction SET amount_santim = 99_99, received_santim = NULL', REFUND_CHECKS.at(-1)!.description],
+  ['UPDATE transaction SET amount_santim = 9999, received_santim = NULL', REFUND_CHECKS.at(-1)!.description],
   // One that the provider contradicts is left out of the sum only: the others are in it, and each is compared itself.
   [
     `UPDATE refund SET first_reported_paid_at = now() WHERE status = 'SUCCESS';
-     UPDATE refund SET amount_santim = 200_01 WHERE status = 'PENDING'`,
+     UPDATE refund SET amount_santim = 20001 WHERE status = 'PENDING'`,
     REFUND_CHECKS.at(-1)!.description,
   ],
-  ['UPDATE refund SET first_reported_paid_at = now(), amount_santim = 200_01', REFUND_CHECKS.at(-1)!.description],
+  ['UPDATE refund SET first_reported_paid_at = now(), amount_santim = 20001', REFUND_CHECKS.at(-1)!.description],
   [
     "UPDATE refund SET amount_santim = amount_santim + 1 WHERE status = 'PENDING'",
     'the reserved balance is the sum of open withdrawals, refunds and settlements',
