@@ -4,7 +4,15 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
+import {
+  baseAddress,
+  environment,
+  parseSettings,
+  readConfig,
+  requireLoopback,
+  wholeNumber,
+  type Config,
+} from '../config.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { withTimeout } from '../lib/timeout.ts';
 
@@ -16,7 +24,7 @@ const SimulatorSettings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
-  SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
+  SIMULATOR_PUBLIC_URL: baseAddress({ path: true }).optional(),
   SIMULATOR_ACCOUNTS_PATH: z.string().min(1).optional(),
 });
 
