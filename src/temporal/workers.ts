@@ -19,6 +19,7 @@ import type { Logger } from '../lib/log.ts';
 import { anyFreePort } from '../lib/ports.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import { createTemporalGateway, temporalConnection, type TemporalGateway } from './client.ts';
+import { CHECK_ACCESS, isRefused, listMissing, type Missing } from './requirements.ts';
 
 export type TemporalWorkersOptions = {
   config: Config;
@@ -33,6 +34,8 @@ export type TemporalWorkersOptions = {
 /** More than one send (4 s), so that a stopping worker completes it. */
 const SHUTDOWN_GRACE = '6 s';
 const RECONNECT_MS = 1_000;
+/** While an administrator of Temporal has something to do. */
+const REFUSED_RETRY_MS = 10_000;
 /** Activities of `webhooks` that have hung before; served with it. */
 const SLOW_SENDS = 'webhooks-slow';
 /** Activities per pool connection: they use one briefly, and wait for a provider most of the time. */
@@ -61,13 +64,16 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   const { WORKFLOW_BUNDLE_PATH: codePath } = config;
   let bundle = options.workflowBundle ?? (codePath === undefined ? undefined : { codePath });
   let wasUnavailable = false;
+  const stopped = new AbortController();
+  const refusals = createRefusalLog(config, log);
   const [prepared, announcePrepared] = announcement();
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await NativeConnection.connect(temporalConnection(config));
     try {
-      const gateway = createTemporalGateway({ config, connection, onReturn });
-      await gateway.ensureTemporal();
+      const gateway = createTemporalGateway({ config, connection, onReturn, onMissing: refusals.logMissing });
+      const { missing } = await gateway.ensureTemporal();
+      if (missing.some(({ stopsWorkers }) => stopsWorkers)) throw new UnpreparedError();
       if (wasUnavailable) onReturn?.();
       wasUnavailable = false;
       workers = await createWorkers({ ...options, workflowBundle }, connection);
@@ -86,6 +92,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   };
   const running = (async () => {
     while (!stopping) {
+      let retryMs = RECONNECT_MS;
       try {
         bundle ??= await bundleWorkflows(log);
         await runOnce(bundle);
@@ -93,10 +100,11 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
         announcePrepared();
         const { TEMPORAL_ADDRESS: address } = config;
         wasUnavailable = bundle !== undefined;
-        if (wasUnavailable) log.warn({ err: error, address }, 'Temporal is unavailable; retrying');
+        if (error instanceof UnpreparedError || refusals.logRefused(error)) retryMs = REFUSED_RETRY_MS;
+        else if (wasUnavailable) log.warn({ err: error, address }, 'Temporal is unavailable; retrying');
         else log.error({ err: error }, 'The workflows could not be bundled; retrying');
       }
-      if (!stopping) await sleep(RECONNECT_MS);
+      await sleep(retryMs, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();
 
@@ -117,8 +125,40 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
     },
     stop: async (): Promise<void> => {
       stopping = true;
+      stopped.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
+    },
+  };
+}
+
+/** Temporal lacks what workers need, which is logged. */
+class UnpreparedError extends Error {
+  override readonly name = 'UnpreparedError';
+}
+
+/** Logs what an administrator of Temporal has to do: once, and again when that has changed. */
+function createRefusalLog({ TEMPORAL_ADDRESS: address }: Config, log: Logger) {
+  let logged = '';
+  const isNew = (what: string): boolean => {
+    const before = logged;
+    logged = what;
+    return what !== before;
+  };
+  return {
+    logMissing: (missing: Missing[]): void => {
+      if (!isNew(listMissing(missing))) return;
+      const needed = missing.some(({ stopsWorkers }) => stopsWorkers);
+      if (needed) log.error({ address, missing }, 'Temporal lacks what it does not let us create; workers wait for it');
+      else if (missing.length > 0) log.warn({ address, missing }, 'Temporal lacks what it does not let us create');
+      else log.info({ address }, 'Temporal has all that workers need');
+    },
+    /** False for any other error. */
+    logRefused: (error: unknown): boolean => {
+      if (!isRefused(error)) return false;
+      if (isNew(String(error)))
+        log.error({ err: error, address, next: CHECK_ACCESS }, 'Temporal refuses our calls; retrying');
+      return true;
     },
   };
 }
