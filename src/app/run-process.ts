@@ -26,6 +26,7 @@ const SimulatorSettings = z.object({
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
   SIMULATOR_PUBLIC_URL: baseAddress({ path: true }).optional(),
   SIMULATOR_ACCOUNTS_PATH: z.string().min(1).optional(),
+  SIMULATOR_ORDERS_PATH: z.string().min(1).optional(),
 });
 
 /** A started process; `stop` completes requests in flight, then closes everything. */
@@ -72,7 +73,7 @@ async function serve(
   return runUntilSignal(log, async () => start(config, log), name === 'api' ? config.shutdownDelayMs : 0);
 }
 
-/** `meskot simulator`: the sandbox's providers, until a signal. Orders are kept in memory only. */
+/** `meskot simulator`: the sandbox's providers, until a signal. */
 export async function serveSimulator(): Promise<number> {
   const settings = parseSettings(SimulatorSettings, environment);
   if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
@@ -81,12 +82,19 @@ export async function serveSimulator(): Promise<number> {
     const { startSimulator } = await import('../sandbox/simulator/server.ts');
     const { readAccounts } = await import('../sandbox/simulator/accounts.ts');
     const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
-    const { SIMULATOR_ACCOUNTS_PATH: path } = settings;
-    const accounts = path === undefined ? {} : { accounts: readAccounts(path) };
-    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log, ...accounts });
+    const { SIMULATOR_ACCOUNTS_PATH: path, SIMULATOR_ORDERS_PATH: stateFile } = settings;
+    const more = { ...(path !== undefined && { accounts: readAccounts(path) }), ...(stateFile && { stateFile }) };
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log, ...more }).catch(ofOrdersFile);
     log.info({ url }, 'simulator started');
     return { stop: close };
   });
+}
+
+/** Names the setting where the file of orders cannot be read or written. */
+function ofOrdersFile(error: unknown): never {
+  const { path, message } = error as NodeJS.ErrnoException;
+  if (path === undefined) throw error;
+  throw new Error(`SIMULATOR_ORDERS_PATH cannot be used: ${message}`, { cause: error });
 }
 
 /**
