@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-
 import { z } from 'zod';
 
 import { BUCKET_FIELDS, bucketProblems, isFolderSetting, placesOf } from './lib/file-store.ts';
-import { BLOCKED_PORTS } from './lib/ports.ts';
+import { listed, readGiven, type Variables } from './lib/given-settings.ts';
+import { isRange } from './lib/ip-range.ts';
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
+import { baseAddress, required, webPort, wholeNumber, wholeNumbers } from './lib/setting-fields.ts';
 import { LIVE_CHANNELS, productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
 
 const LOCAL_URL = 'http://localhost:4000';
@@ -24,9 +24,12 @@ const folder = (local: string) =>
     .string()
     .transform((path) => path || local)
     .default(local);
-const address = z
-  .url('must be a full address such as https://pay.example.et')
-  .transform((url) => url.replace(/\/{1,9}$/, ''));
+/** The parts between commas; those that are empty do not count. */
+const list = z.string().transform((text) => listed(text));
+/** Of pages and cookies, which are at the root of a host. */
+const site = baseAddress();
+/** Of a service, which a proxy may serve below a path. */
+const service = baseAddress({ path: true });
 
 const SAMPLERS = [
   'always_on',
@@ -52,11 +55,14 @@ const Fields = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: required('the PostgreSQL database, such as postgresql://meskot_app:password@localhost:5432/meskot'),
   DATABASE_POOL_MAX: positive(10, 200),
-  TEMPORAL_ADDRESS: required('host and port of the Temporal server, such as localhost:7233'),
+  TEMPORAL_ADDRESS: required('host and port of the Temporal server, such as localhost:7233').regex(
+    /^(?:\[[\da-f:.]{2,45}\]|[^\s:/?#@[\]]{1,253})(?::\d{1,5})?$/i,
+    'must be host and port of the Temporal server alone, such as localhost:7233 or [::1]:7233',
+  ),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_RETENTION_DAYS: positive(3, 365),
-  TEMPORAL_UI_URL: address.optional(),
-  CONSOLE_URL: address.optional(),
+  TEMPORAL_UI_URL: service.optional(),
+  CONSOLE_URL: site.optional(),
   TEMPORAL_TLS: flag.optional(),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: file.optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
@@ -72,33 +78,30 @@ const Fields = z.object({
     .regex(/^[\w.-]{1,100}$/, 'must be letters, digits, ., _ and -, at most 100')
     .optional(),
   TASK_QUEUE_PREFIX: z.string().default(''),
-  TASK_QUEUES: z
-    .string()
-    .transform((text) => text.split(','))
-    .pipe(z.array(z.enum(QUEUES)))
-    .default([...QUEUES]),
+  TASK_QUEUES: list.pipe(z.array(z.enum(QUEUES)).min(1)).default([...QUEUES]),
   LISTEN_HOST: z.string().default('127.0.0.1'),
   API_PORT: webPort(4000),
   PORTAL_PORT: webPort(4001),
-  PORTAL_URL: address.optional(),
+  PORTAL_URL: site.optional(),
   CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
   CONSOLE_PORT: webPort(4004),
   OPERATORS_ON_PUBLIC_API: flag.default(false),
-  SMTP_URL: z
-    .string()
-    .regex(/^smtps?:/, 'must be smtp://… or smtps://…')
-    .optional(),
+  SMTP_URL: baseAddress({
+    protocols: ['smtp', 'smtps'],
+    user: true,
+    example: 'smtps://user:password@smtp.example.et',
+  }).optional(),
   MAIL_FROM: z.string().min(3).default('Meskot <no-reply@localhost>'),
   PORTAL_PAGES_DIR: z.string().min(1).optional(),
   METRICS_PORT: wholeNumber(1, 65_535).default(4009),
-  OTEL_EXPORTER_OTLP_ENDPOINT: address.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: service.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.default({}),
   OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: share.default(1),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
-  PUBLIC_BASE_URL: address.default(LOCAL_URL),
-  SIMULATOR_URL: address.default('http://localhost:4002'),
-  SIMULATOR_PUBLIC_URL: address.optional(),
+  PUBLIC_BASE_URL: site.default(LOCAL_URL),
+  SIMULATOR_URL: service.default('http://localhost:4002'),
+  SIMULATOR_PUBLIC_URL: service.optional(),
   TRUSTED_PROXY_COUNT: count(0, 10),
   API_KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
   ENCRYPTION_KEYS: EncryptionKeys.prefault(`local:${LOCAL_KEY}`),
@@ -113,11 +116,10 @@ const Fields = z.object({
   WEBHOOK_RESENDS_PER_SECOND: positive(20, 1_000),
   WEBHOOK_PORTS: wholeNumbers({ max: 65_535, most: 100 }).default([443, 8_443]),
   ALLOW_LOOPBACK_WEBHOOKS: flag.optional(),
-  EGRESS_DENY_CIDRS: z
-    .string()
-    .default('168.63.129.16/32')
-    .transform((text) => text.split(',').filter((part) => part !== '')),
-  EGRESS_PROXY_URL: address.optional(),
+  EGRESS_DENY_CIDRS: list
+    .refine((ranges) => ranges.every(isRange), 'must be networks such as 196.188.0.0/16, separated by commas')
+    .default(['168.63.129.16/32']),
+  EGRESS_PROXY_URL: baseAddress({ user: true, example: 'http://proxy.example.et:3128' }).optional(),
   RATE_LIMIT_SANDBOX_PER_SECOND: count(25),
   RATE_LIMIT_LIVE_PER_SECOND: count(50),
   RATE_LIMIT_LISTS_PER_SECOND: count(20),
@@ -144,73 +146,25 @@ const Settings = Fields.extend(PROVIDER_FIELDS)
   });
 
 export type Config = ReturnType<typeof readConfig>;
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type { Variables } from './lib/given-settings.ts';
 
 /** This process's environment, for callers that add to it before reading the settings. */
 export const environment: Variables = process.env;
 
-const isWholeNumber = (text: string, min: number, max: number): boolean =>
-  /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max;
-
-/** A whole number, both ends included. */
-export function wholeNumber(min: number, max: number) {
-  return z
-    .string()
-    .refine((text) => isWholeNumber(text, min, max), `must be a whole number from ${min} to ${max}`)
-    .transform(Number);
-}
-
-/** The port of a server that browsers use. */
-export function webPort(wanted: number) {
-  return wholeNumber(1, 65_535)
-    .refine((port) => !BLOCKED_PORTS.includes(port), 'must not be a port that browsers refuse; choose another')
-    .default(wanted);
-}
-
-/** At most `most` numbers from 1 to `max`, separated by commas. */
-function wholeNumbers({ max, most }: { max: number; most: number }) {
-  return z
-    .string()
-    .transform((text) => text.split(','))
-    .refine((parts) => parts.length <= most && parts.every((part) => isWholeNumber(part, 1, max)), {
-      error: `must be 1 to ${most} whole numbers from 1 to ${max}, separated by commas`,
-    })
-    .transform((parts) => parts.map(Number));
-}
-
-function required(what: string) {
-  const error = `must be set: ${what}`;
-  return z.string(error).min(1, error);
-}
-
-const FILE = '_FILE';
-
-/** Settings that are read from files: `TELEBIRR_APP_SECRET_FILE` names the file with `TELEBIRR_APP_SECRET`. */
-function withFiles(schema: z.ZodType, env: Variables): Variables {
-  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const read = names.flatMap((name) => {
-    const path = env[name + FILE];
-    if (!path) return [];
-    if (env[name] !== undefined) throw new Error(`${name} and ${name}${FILE} must not both be set.`);
-    try {
-      return [[name, readFileSync(path, 'utf8').trim()]];
-    } catch (error) {
-      throw new Error(`${name}${FILE} cannot be read: ${(error as Error).message}`, { cause: error });
-    }
-  });
-  return { ...env, ...Object.fromEntries(read) };
-}
+/** The names of the settings of a schema. */
+const namesOf = (schema: z.ZodType): string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
 
 /** Values of settings with such names are not printed: they hold passwords. */
 const PRIVATE_SETTING = /URL|KEY|PEPPER|SECRET|TOKEN|HEADERS/;
 
 /** Reads settings by a schema. Throws one error that lists every wrong one, the allowed values and the given one. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
-  const parsed = schema.safeParse(withFiles(schema, env), { error: oneOfThese });
+  const given = readGiven(namesOf(schema), env);
+  const parsed = schema.safeParse(given, { error: oneOfThese });
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(({ path, message }) => {
     const name = path.join('.');
-    const value = PRIVATE_SETTING.test(name) ? undefined : env[name];
+    const value = PRIVATE_SETTING.test(name) ? undefined : given[name];
     return `  ${name} ${message}${value === undefined ? '' : `, got ${JSON.stringify(value)}`}`;
   });
   throw new Error(`These settings are wrong (docs/operations/settings.md explains them):\n${lines.join('\n')}`);
@@ -228,12 +182,12 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   const { API_KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...settings } = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
   const allowLoopback = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production && usesSecrets) rejectLocalDefaults(withFiles(Settings, env), allowLoopback);
+  if (production && usesSecrets) rejectLocalDefaults(readGiven(namesOf(Settings), env), allowLoopback);
   for (const name of ['LISTEN_HOST', 'CONSOLE_HOST'] as const) {
     if (!production) requireLoopback(name, settings[name]);
   }
   checkProviders(settings, production);
-  const problems = bucketProblems(withFiles(Settings, env)).map((problem) => `  ${problem}`);
+  const problems = bucketProblems(readGiven(namesOf(Settings), env)).map((problem) => `  ${problem}`);
   if (problems.length > 0) throw new Error(`These settings of files are wrong:\n${problems.join('\n')}`);
   const { files, folders } = placesOf(settings);
   return {

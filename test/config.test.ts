@@ -65,7 +65,7 @@ describe('settings', () => {
     expect(read).not.toThrow('planted');
   });
 
-  test.each(['', '443,', '0', '65536', 'https', '443;8443'])('reject "%s" as the ports of webhooks', (ports) => {
+  test.each(['443,', ',', '0', '65536', 'https', '443;8443'])('reject "%s" as the ports of webhooks', (ports) => {
     expect(() => readConfig({ ...REQUIRED, WEBHOOK_PORTS: ports })).toThrow('WEBHOOK_PORTS');
   });
 
@@ -194,7 +194,7 @@ describe('settings', () => {
     expect(() => readConfig({ ...production, ...changes, MESKOT_MODE: 'local' })).not.toThrow();
   });
 
-  test.each(['0.0.0.0', '::', '10.0.0.7', '192.168.1.5', 'meskot.example.et', '127.0.0.1.example.et', ''])(
+  test.each(['0.0.0.0', '::', '10.0.0.7', '192.168.1.5', 'meskot.example.et', '127.0.0.1.example.et'])(
     'reject LISTEN_HOST="%s" in local mode, whose secrets are published',
     (LISTEN_HOST) => {
       expect(() => readConfig({ ...REQUIRED, LISTEN_HOST })).toThrow(

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
+import { environment, parseSettings, readConfig, requireLoopback, type Config } from '../config.ts';
 import { rejectSharedSessions } from '../lib/db-session.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
+import { baseAddress, wholeNumber } from '../lib/setting-fields.ts';
 import { withTimeout } from '../lib/timeout.ts';
 
 /** The time from closing the port to the forced end. */
@@ -17,8 +18,9 @@ const SimulatorSettings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
-  SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
+  SIMULATOR_PUBLIC_URL: baseAddress({ path: true }).optional(),
   SIMULATOR_ACCOUNTS_PATH: z.string().min(1).optional(),
+  SIMULATOR_ORDERS_PATH: z.string().min(1).optional(),
 });
 
 /** A started process; `stop` completes requests in flight, then closes everything. */
@@ -41,7 +43,7 @@ export async function serveApi(project: string): Promise<number> {
 export async function serveWorker(project: string): Promise<number> {
   return serve('worker', async (config, log) => {
     const { startWorker } = await import('./worker.ts');
-    const { installRuntime } = await import('../temporal/workers.ts');
+    const { installRuntime } = await import('../temporal/runtime.ts');
     const { createRegistry, listenForMetrics } = await import('../http/metrics.ts');
     const { startTracing } = await import('./tracing.ts');
     const { LISTEN_HOST: host, METRICS_PORT: port } = config;
@@ -73,7 +75,7 @@ async function serve(
   return runUntilSignal(log, async () => start(config, log), name === 'api' ? config.shutdownDelayMs : 0);
 }
 
-/** `meskot simulator`: the sandbox's providers, until a signal. Orders are kept in memory only. */
+/** `meskot simulator`: the sandbox's providers, until a signal. */
 export async function serveSimulator(): Promise<number> {
   const settings = parseSettings(SimulatorSettings, environment);
   if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
@@ -82,12 +84,19 @@ export async function serveSimulator(): Promise<number> {
     const { startSimulator } = await import('../sandbox/simulator/server.ts');
     const { readAccounts } = await import('../sandbox/simulator/accounts.ts');
     const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
-    const { SIMULATOR_ACCOUNTS_PATH: path } = settings;
-    const accounts = path === undefined ? {} : { accounts: readAccounts(path) };
-    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log, ...accounts });
+    const { SIMULATOR_ACCOUNTS_PATH: path, SIMULATOR_ORDERS_PATH: stateFile } = settings;
+    const more = { ...(path !== undefined && { accounts: readAccounts(path) }), ...(stateFile && { stateFile }) };
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log, ...more }).catch(ofOrdersFile);
     log.info({ url }, 'simulator started');
     return { stop: close };
   });
+}
+
+/** Names the setting where the file of orders cannot be read or written. */
+function ofOrdersFile(error: unknown): never {
+  const { path, message } = error as NodeJS.ErrnoException;
+  if (path === undefined) throw error;
+  throw new Error(`SIMULATOR_ORDERS_PATH cannot be used: ${message}`, { cause: error });
 }
 
 /**

@@ -7,7 +7,13 @@ const BEGUN_AT_ONCE_MAX = 8;
  * Begins a few requests in one turn of the event loop, with round robin over callers. Otherwise 200 requests that one
  * caller sends at once would all be read and checked before the first one of another caller.
  */
-export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX) {
+export function createArrivals({
+  addressOf,
+  begunAtOnceMax = BEGUN_AT_ONCE_MAX,
+}: {
+  addressOf: (request: IncomingMessage) => string;
+  begunAtOnceMax?: number;
+}) {
   /** Queues by caller, in the order of their turns. */
   const pending = new Map<string, (() => void)[]>();
   let begun = 0;
@@ -33,7 +39,7 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX) {
     if (begun < begunAtOnceMax) return run(begin);
     // Unverified: invented keys give no advantage over many addresses.
     const { headers, socket } = request;
-    const caller = String(headers['x-api-key'] ?? headers.authorization ?? socket.remoteAddress);
+    const caller = String(headers['x-api-key'] ?? headers.authorization ?? addressOf(request));
     const line = pending.get(caller) ?? [];
     line.push(() => !socket.destroyed && begin());
     pending.set(caller, line);

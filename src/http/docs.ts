@@ -17,6 +17,9 @@ const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** The public address in guides and examples. */
+const EXAMPLE_URL = 'https://pay.example.et';
+
 const require = createRequire(import.meta.url);
 const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
@@ -45,7 +48,8 @@ export type DocsParts = Omit<DocsOptions, 'examples'> & { docsFolder: string };
  * Markdown.
  */
 export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
-  const guides = readGuides(join(parts.docsFolder, 'guides'));
+  const { baseUrl } = parts;
+  const guides = readGuides(join(parts.docsFolder, 'guides'), baseUrl);
   const examples = readExamples(parts.docsFolder);
   const router = new Router({ sensitive: true });
   const serveDocument = (path: string, described: readonly Route[]): void => {
@@ -96,17 +100,17 @@ function send(ctx: RouterContext, type: string, body: string | Buffer): void {
 }
 
 function readDocument(routes: readonly Route[], options: DocsOptions): { plain: string; zipped: Buffer } {
-  const plain = JSON.stringify(createOpenApiDocument(routes, options));
+  const plain = JSON.stringify(createOpenApiDocument(routes, options)).replaceAll(EXAMPLE_URL, options.baseUrl);
   return { plain, zipped: gzipSync(plain) };
 }
 
 type Guide = { name: string; title: string; markdown: string };
 
-/** The guides in the order of their file names; the first heading of each is its title. */
-function readGuides(folder: string): Guide[] {
+/** The guides in the order of their file names, with our address; the first heading of each is its title. */
+function readGuides(folder: string, baseUrl: string): Guide[] {
   const names = readdirSync(folder).filter((file) => file.endsWith('.md'));
   return names.toSorted().map((file) => {
-    const markdown = readFileSync(join(folder, file), 'utf8');
+    const markdown = readFileSync(join(folder, file), 'utf8').replaceAll(EXAMPLE_URL, baseUrl);
     return { name: file.slice(0, -3), title: /^# (.+)$/m.exec(markdown)?.[1] ?? file, markdown };
   });
 }

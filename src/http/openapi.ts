@@ -99,7 +99,7 @@ export function createOpenApiDocument(
         description:
           'Payments in ETB. Every response is one envelope; every error has a code and a message with the next step. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).\n\nGuide: [Receiving and verifying webhooks](/docs/guides/verifying-webhooks). [What each error code means](/docs/errors).',
       },
-      servers: [{ url: '/' }],
+      servers: [{ url: options.baseUrl || '/' }],
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
         examples: Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, options)])),

@@ -16,6 +16,7 @@ import { listen, stopListening } from '../lib/ports.ts';
 import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
+import { clientAddress } from './client-address.ts';
 import { createDocsRouter, createHomeRouter } from './docs.ts';
 import { ALIVE, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -95,7 +96,7 @@ export function createApiServer(deps: ApiServerDeps) {
   const context = { ...deps, metrics, stopping: stopping.signal, draining: draining.signal };
   const health = healthRoutes(deps, stopping.signal);
   const handle = createApp(deps, { health, context }).callback();
-  const queueArrival = createArrivals();
+  const queueArrival = createArrivals({ addressOf: (request) => clientAddress(request, deps.trustProxy) });
   /** GET /livez as its route responds, but ahead of requests that wait: only the event loop must turn. */
   const sendAlive = (request: IncomingMessage, response: ServerResponse): void => {
     const { status, text } = resultText(health[0] as Route, ALIVE, deps.clock());
@@ -137,7 +138,7 @@ export function createApiServer(deps: ApiServerDeps) {
 
 function createApp(deps: ApiServerDeps, { health, context }: { health: Route[]; context: RequestContextDeps }): Koa {
   const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
-  const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
+  const app = new Koa({ proxy: deps.trustProxy > 0 });
   app.on('error', (error: NodeJS.ErrnoException) => {
     // Emitted for each tab that is closed while its event stream is open.
     const isClosedByClient = error.code === 'ERR_STREAM_PREMATURE_CLOSE';
@@ -183,7 +184,7 @@ function createDispatch(routes: readonly Route[], middlewareOf: (route: Route) =
   };
 }
 
-type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl' | 'onCompleted'> & {
+type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl' | 'trustProxy' | 'onCompleted'> & {
   metrics: HttpMetrics;
   /** The process shuts down: connections close after their response, so that clients open new ones elsewhere. */
   stopping: AbortSignal;
@@ -210,6 +211,7 @@ function createRequestContext(deps: RequestContextDeps): Middleware {
     const requestId = newId('req');
     const state: RequestState = { requestId, draining: deps.draining };
     Object.assign(ctx.state, state);
+    ctx.request.ip = clientAddress(ctx.req, deps.trustProxy);
     ctx.res.setHeader('X-Request-Id', requestId);
     setSecurityHeaders(ctx.req, ctx.res, () => {});
     let thrown: unknown;

@@ -16,7 +16,7 @@ const TOO_MANY = `must be at most ${LISTED_MAX}, separated by commas`;
 
 /** Peppers, the current one first. Older ones may be weak, so that they can be rotated away. */
 export const Peppers = z.string().transform((text, ctx): [string, ...string[]] => {
-  const [current = '', ...older] = text.split(',');
+  const [current = '', ...older] = text.split(',').map((one) => one.trim());
   if (older.length >= LISTED_MAX) ctx.addIssue(TOO_MANY);
   const weakness = current === LOCAL_PEPPER ? null : textWeakness(current);
   if (weakness !== null) ctx.addIssue(`${weakness}; ${MAKE_ONE}`);
@@ -28,7 +28,7 @@ const ENTRY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /** Encryption keys with their ids, the current one first. Older ones may be weak, as above. */
 export const EncryptionKeys = z.string().transform((text, ctx): KeyRing => {
-  const entries = text.split(',');
+  const entries = text.split(',').map((one) => one.trim());
   if (entries.length > LISTED_MAX) ctx.addIssue(TOO_MANY);
   const keys = new Map<string, Buffer>();
   for (const entry of entries) {

@@ -12,7 +12,7 @@ import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
 import { startSimulator } from '../sandbox/simulator/server.ts';
-import { installRuntime } from '../temporal/workers.ts';
+import { installRuntime } from '../temporal/runtime.ts';
 import { readState, type ServiceInfo } from './data-folder.ts';
 import { print, step } from './log.ts';
 import type { LocalSettings } from './settings.ts';

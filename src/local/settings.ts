@@ -2,14 +2,13 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { environment, parseSettings, webPort, wholeNumber, type Variables } from '../config.ts';
+import { environment, parseSettings, type Variables } from '../config.ts';
+import { addDefaults, isGiven, replaceSettings } from '../lib/given-settings.ts';
+import { webPort, wholeNumber } from '../lib/setting-fields.ts';
 import { readState } from './data-folder.ts';
 
 const port = (wanted: number) => wholeNumber(1, 65_535).default(wanted);
-const optionalText = z
-  .string()
-  .optional()
-  .transform((text) => text || undefined);
+const optionalText = z.string().optional();
 
 /** The wanted ports; taken ones are replaced by the next free ones. */
 const PORTS = {
@@ -62,10 +61,10 @@ export function localFolders(dataFolder: string): Variables {
  * without any setting.
  */
 export async function withLocalServers(project: string): Promise<Variables> {
-  if (environment['DATABASE_URL']) return environment;
+  if (isGiven(environment, 'DATABASE_URL')) return environment;
   const { dataFolder } = readLocalSettings(environment, project);
   const { databaseUrl, temporalAddress, apiUrl } = readState(dataFolder).info;
   if (!databaseUrl) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
-  const own = { ...localFolders(dataFolder), ...(apiUrl && { PUBLIC_BASE_URL: apiUrl }) };
-  return { ...own, ...environment, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress };
+  const own = addDefaults(environment, { ...localFolders(dataFolder), ...(apiUrl && { PUBLIC_BASE_URL: apiUrl }) });
+  return replaceSettings(own, { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress });
 }

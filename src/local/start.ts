@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import { environment, readConfig, requireLoopback } from '../config.ts';
+import { addDefaults, readGiven, replaceSettings } from '../lib/given-settings.ts';
 import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
 import { formatBanner } from './commands.ts';
 import { createPorts, lockDataFolder, readState, writeState, type Ports, type ServiceInfo } from './data-folder.ts';
@@ -21,7 +22,8 @@ const LOCAL_HOST = '127.0.0.1';
 export async function start(project: string): Promise<number> {
   const wanted = readLocalSettings(environment, project);
   const { dataFolder } = wanted;
-  for (const name of ['LISTEN_HOST', 'CONSOLE_HOST']) requireLoopback(name, environment[name] ?? LOCAL_HOST);
+  const hosts = readGiven(['LISTEN_HOST', 'CONSOLE_HOST'], environment);
+  for (const name of ['LISTEN_HOST', 'CONSOLE_HOST'] as const) requireLoopback(name, hosts[name] ?? LOCAL_HOST);
   // All files, including those of child processes, are private: they contain secrets and personal data.
   process.umask(0o077);
   if (wanted.TEMPORAL_CLI_PATH) await findTemporalBinary({ givenPath: wanted.TEMPORAL_CLI_PATH });
@@ -82,7 +84,7 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
   await Promise.allSettled(starting);
   const [databaseUrl, { temporalAddress, temporalUiUrl }, { startServices, workflowBundle }, pagesFolder] =
     await Promise.all(starting);
-  const config = readConfig({
+  const defaults = {
     LOG_LEVEL: 'warn',
     PUBLIC_BASE_URL: `http://localhost:${API_PORT}`,
     PORTAL_URL: `http://localhost:${PORTAL_PORT}`,
@@ -91,14 +93,16 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
     SIMULATOR_URL: `http://localhost:${SIMULATOR_PORT}`,
     TEMPORAL_UI_URL: temporalUiUrl,
     ...localFolders(dataFolder),
-    ...environment,
+  };
+  const chosen = {
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     API_PORT: String(API_PORT),
     METRICS_PORT: String(METRICS_PORT),
     PORTAL_PORT: String(PORTAL_PORT),
     CONSOLE_PORT: String(CONSOLE_PORT),
-  });
+  };
+  const config = readConfig(replaceSettings(addDefaults(environment, defaults), chosen));
   const { log, close } = openLocalLog(join(dataFolder, LOG_FILE), { level: config.LOG_LEVEL, write: print });
   shutdown.add({ name: 'the log', stop: async () => close() });
   const info = await startServices({ project, config, settings, workflowBundle, log, shutdown });

@@ -1,9 +1,11 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
+import { readBaseAddress } from '../lib/base-address.ts';
 import { isDay } from '../lib/dates.ts';
+import { listed } from '../lib/given-settings.ts';
+import { isRange } from '../lib/ip-range.ts';
 import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
@@ -12,9 +14,15 @@ export const LIVE_CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfie
 export type LiveChannel = (typeof LIVE_CHANNELS)[number];
 
 const text = z.string().trim().min(1).max(500);
-const address = z
-  .url({ protocol: /^https?$/, error: 'must be a full address such as https://provider.example.et' })
-  .max(500);
+const address = (keepsSlash = false) =>
+  z
+    .string()
+    .max(500)
+    .transform((value, ctx): string => {
+      const read = readBaseAddress(value, { path: true, example: 'https://provider.example.et' });
+      if ('problem' in read) ctx.addIssue(read.problem);
+      return 'problem' in read ? z.NEVER : read.address + (keepsSlash && value.endsWith('/') ? '/' : '');
+    });
 
 /** PEM, of which a setting may write the line breaks as `\n`. */
 const pem = z
@@ -56,15 +64,16 @@ export const TelebirrCredentials = z.strictObject({
   merchantPrivateKey: privateKey,
 });
 const TelebirrEndpoint = z.strictObject({
-  baseUrl: address,
-  payPageUrl: address,
+  baseUrl: address(),
+  // A whole page, whose path may end with a slash.
+  payPageUrl: address(true),
   providerPublicKey: publicKeys,
   signatureScheme: z.enum(['PSS', 'PKCS1']).default('PSS'),
 });
 
 /** What CBE issues with a till; Awash's are assumed to be alike. `hashKey` is part of every signature, never sent. */
 export const CbeBirrCredentials = z.strictObject({ companyName: text, tillCode: text, token: text, hashKey: text });
-const CbeBirrEndpoint = z.strictObject({ baseUrl: address });
+const CbeBirrEndpoint = z.strictObject({ baseUrl: address() });
 
 /** How we call a provider, and how it calls us. */
 const Connection = z.strictObject({
@@ -78,12 +87,12 @@ const Connection = z.strictObject({
       error: 'must be a number from 0 to 10000, such as 5 or 0.5',
     })
     .transform(Number),
-  callbackBaseUrl: address.optional(),
+  callbackBaseUrl: address().optional(),
   callbackCidrs: z
     .string()
     .default('')
-    .transform((list) => list.split(',').filter((part) => part !== ''))
-    .refine((ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)), {
+    .transform(listed)
+    .refine((ranges) => ranges.every(isRange), {
       error: 'must be networks such as 196.188.0.0/16, separated by commas',
     }),
   /** The first day in Addis Ababa, YYYY-MM-DD, on which the provider's credentials are no longer valid. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
 
 import { UnavailableError } from '../lib/errors.ts';
-import type { TemporalParts } from './prepare.ts';
+import type { TemporalParts } from './requirements.ts';
 
 const CALL_MS = 3_000;
 const POLL_MS = 500;

@@ -16,7 +16,8 @@ import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { LastOutcome } from '../webhooks/delivery/workflow.ts';
 import { describeWorkflow } from './describe-workflow.ts';
-import { ensureTemporal, SEARCH_ATTRIBUTES, type TemporalParts } from './prepare.ts';
+import { ensureTemporal, type Prepared } from './prepare.ts';
+import { causesOf, SEARCH_ATTRIBUTES, type Missing, type TemporalParts } from './requirements.ts';
 import { startHeaders } from './trace-headers.ts';
 
 /** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */
@@ -63,20 +64,25 @@ export async function pingTemporal(connection: Connection): Promise<boolean> {
 
 export type TemporalGateway = ReturnType<typeof createTemporalGateway>;
 
-type GatewayParts = TemporalParts & { onReturn?: (() => void) | undefined; tracing?: Tracing | undefined };
+type GatewayParts = TemporalParts & {
+  onReturn?: (() => void) | undefined;
+  onMissing?: (missing: Missing[]) => void;
+  tracing?: Tracing | undefined;
+};
 
 /**
  * The calls to Temporal that the worker uses. `onReturn`: Temporal is reachable again, or has a new database, so any
- * workflow may be lost.
+ * workflow may be lost. `onMissing`: what it lacks and does not let us create, nothing included.
  */
 export function createTemporalGateway(parts: GatewayParts) {
-  const { connection, config, onReturn = () => {}, tracing = NO_TRACING } = parts;
+  const { connection, config, onReturn = () => {}, onMissing = () => {}, tracing = NO_TRACING } = parts;
   const interceptors = tracing.isOn ? { workflow: [startHeaders(tracing)] } : {};
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors });
-  const ensure = async (): Promise<string[]> => {
-    const created = await ensureTemporal(parts);
-    if (created.length > 0) onReturn();
-    return created;
+  const ensure = async (): Promise<Prepared> => {
+    const prepared = await ensureTemporal(parts);
+    onMissing(prepared.missing);
+    if (prepared.created.length > 0) onReturn();
+    return prepared;
   };
   let unavailableUntilMs = 0;
   /** The first failed call since the last successful one; null after a success. */
@@ -101,8 +107,8 @@ export function createTemporalGateway(parts: GatewayParts) {
     }
   };
   return {
-    /** Prepares namespace, search attributes and schedule. Returns what it created. Throws when unavailable. */
-    ensureTemporal: async (): Promise<string[]> =>
+    /** Prepares namespace, search attributes and schedule. Throws when unavailable. */
+    ensureTemporal: async (): Promise<Prepared> =>
       ensure().catch((error: unknown) => {
         throw asUnavailable(error);
       }),
@@ -184,9 +190,6 @@ function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes
 /** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE; and CANCELLED, as which the worker's connection reports our own deadline. */
 const UNAVAILABLE_CODES: readonly number[] = [1, 4, 14];
 const UNPREPARED = /[Nn]amespace .*not found|search attribute|no mapping defined/i;
-
-/** An error, and the gRPC error that Temporal's client has wrapped in it. */
-const causesOf = (error: unknown): unknown[] => (error instanceof Error ? [error, error.cause] : [error]);
 
 function isUnavailable(error: unknown): boolean {
   return causesOf(error).some((one) => isGrpcServiceError(one) && UNAVAILABLE_CODES.includes(one.code));

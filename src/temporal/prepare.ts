@@ -4,114 +4,187 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   ScheduleAlreadyRunning,
   ScheduleClient,
+  ScheduleNotFoundError,
   ScheduleOverlapPolicy,
   isGrpcServiceError,
-  type Connection,
   type ScheduleOptions,
 } from '@temporalio/client';
-import { NamespaceNotFoundError, SearchAttributeType } from '@temporalio/common';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import type { NativeConnection } from '@temporalio/worker';
 
-import type { Config } from '../config.ts';
-import { DAY_MS } from '../lib/dates.ts';
-
-const { INT, KEYWORD } = SearchAttributeType;
-/** Shared by all workflow types, for operators' filters. 10 Keyword columns exist. */
-export const SEARCH_ATTRIBUTES = {
-  BusinessStatus: KEYWORD,
-  MerchantId: KEYWORD,
-  Environment: KEYWORD,
-  EventType: KEYWORD,
-  SubscriptionId: KEYWORD,
-  Channel: KEYWORD,
-  CheckoutOrderNo: KEYWORD,
-  ReceiverHost: KEYWORD,
-  LastHttpStatus: INT,
-} as const;
-/** temporal.api.enums.v1.IndexedValueType */
-const INDEXED_AS = { [KEYWORD]: 2, [INT]: 3 };
-
-/** A daily schedule of the queue `money`, by the clock of Addis Ababa. */
-type Schedule = { hour: number; summary: string };
-const NIGHTLY: Schedule = {
-  hour: 2,
-  summary: "Requests reconciliation of the last days with the providers' statements",
-};
-/** The workflow type of the schedule, and after the queues' prefix its id. */
-export const NIGHTLY_WORKFLOW = 'nightlyReconciliation';
-const TIME_ZONE = 'Africa/Addis_Ababa';
-/** Longer than any outage of Temporal: a missed night is caught up. */
-const CATCH_UP_MS = DAY_MS;
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
+import {
+  CATCH_UP_HOURS,
+  findMissingAttributes,
+  indexedAs,
+  isRefused,
+  type Missing,
+  missingAttributes,
+  missingNamespace,
+  missingSchedule,
+  NIGHTLY,
+  NIGHTLY_WORKFLOW,
+  noAccess,
+  type Schedule,
+  SEARCH_ATTRIBUTES,
+  type SearchAttribute,
+  type TemporalParts,
+  TIME_ZONE,
+} from './requirements.ts';
 
 const ENSURE_TIMEOUT_MS = 10_000;
 const NAMESPACE_TRIES = 20;
 const NAMESPACE_POLL_MS = 250;
 /** gRPC. */
-const ALREADY_EXISTS = 6;
+const [NOT_FOUND, ALREADY_EXISTS] = [5, 6];
 
-export type TemporalParts = { config: Config; connection: Connection | NativeConnection };
+/** What was created, and what is missing because Temporal does not let us create it. */
+export type Prepared = { created: string[]; missing: Missing[] };
 
-/** Creates namespace, retention, search attributes and the schedule; idempotent. Returns what it created. */
-export async function ensureTemporal({ config, connection }: TemporalParts): Promise<string[]> {
-  const namespace = config.TEMPORAL_NAMESPACE;
-  return connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
-    const workflowExecutionRetentionPeriod = msToTs(config.TEMPORAL_RETENTION_DAYS * DAY_MS);
-    const isNew = await createUnlessExists(async () =>
-      connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod }),
-    );
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
-    const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, INDEXED_AS[type]]));
-    if (missing.length > 0) {
-      await createUnlessExists(async () =>
-        connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
-      );
-    }
-    return [
-      ...(isNew ? [`namespace ${namespace}`] : []),
-      ...missing.map(([name]) => `search attribute ${name}`),
-      ...(await ensureSchedule({ config, connection })),
-    ];
+/**
+ * Creates namespace, retention, search attributes and the schedule where they are missing; idempotent. What exists is found by
+ * calls that whoever starts workflows may make. Throws what Temporal answers, unless it refuses to let us look or create.
+ */
+export async function ensureTemporal(parts: TemporalParts): Promise<Prepared> {
+  return parts.connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
+    const namespace = await ensureNamespace(parts);
+    if (namespace.missing.length > 0) return namespace;
+    const attributes = await ensureAttributes(parts);
+    const schedule = await ensureSchedule(parts);
+    return {
+      created: [...namespace.created, ...attributes.created, ...schedule.created],
+      missing: [...attributes.missing, ...schedule.missing],
+    };
   });
 }
 
-/** Creates the schedule, or updates one that differs. An operator's pause and its note stay. */
-export async function ensureSchedule(
-  { config: { TEMPORAL_NAMESPACE: namespace, TASK_QUEUE_PREFIX: prefix }, connection }: TemporalParts,
-  { hour, summary }: Schedule = NIGHTLY,
-): Promise<string[]> {
-  const client = new ScheduleClient({ connection, namespace });
-  const workflowType = NIGHTLY_WORKFLOW;
-  const workflowId = `${prefix}${workflowType}`;
-  const taskQueue = `${prefix}money`;
-  const definition: ScheduleOptions = {
-    scheduleId: workflowId,
-    spec: { calendars: [{ hour, comment: summary }], timezone: TIME_ZONE },
-    action: { type: 'startWorkflow', workflowId, workflowType, taskQueue, staticSummary: summary },
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP_MS },
-  };
-  if (await createUnlessExists(async () => client.create(definition))) return [`schedule ${workflowType}`];
-  const handle = client.getHandle(workflowId);
-  const { spec, action, policies } = await handle.describe();
-  const calendars = spec.calendars?.map((one) => [one.comment, one.hour.map(({ start, end }) => [start, end])]);
-  const found = [calendars, spec.timezone, action.workflowType, action.taskQueue, policies.catchupWindow];
-  const wanted = [[[summary, [[hour, hour]]]], TIME_ZONE, workflowType, taskQueue, CATCH_UP_MS];
-  if (isDeepStrictEqual(found, wanted)) return [];
-  await handle.update(({ state }) => ({ ...definition, state }));
-  return [`changed schedule ${workflowType}`];
+const NOTHING: Prepared = { created: [], missing: [] };
+
+/** The result of a change that Temporal may refuse. */
+async function unlessRefused(change: () => Promise<string[]>, missing: Missing[]): Promise<Prepared> {
+  try {
+    return { created: await change(), missing: [] };
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    return { created: [], missing };
+  }
 }
 
-/** False when it existed. A new namespace is not known to all parts of a server at once. */
+async function ensureNamespace({ config, connection }: TemporalParts): Promise<Prepared> {
+  const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_RETENTION_DAYS: days } = config;
+  const { workflowService } = connection;
+  try {
+    await workflowService.describeNamespace({ namespace });
+    return NOTHING;
+  } catch (error) {
+    if (isRefused(error)) return { created: [], missing: [noAccess(config)] };
+    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error;
+  }
+  const register = async (): Promise<string[]> => {
+    const workflowExecutionRetentionPeriod = msToTs(days * DAY_MS);
+    const isNew = await createUnlessExists(async () =>
+      workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod }),
+    );
+    return isNew ? [`namespace ${namespace}`] : [];
+  };
+  const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttribute[];
+  // Without it, there is nothing else either.
+  const all = [missingNamespace(config), ...missingAttributes(config, names), missingSchedule(config)];
+  return unlessRefused(register, all);
+}
+
+async function ensureAttributes(parts: TemporalParts): Promise<Prepared> {
+  const { config, connection } = parts;
+  const names = await onceKnown(async () => findMissingAttributes(parts));
+  if (names.length === 0) return NOTHING;
+  const searchAttributes = Object.fromEntries(names.map((name) => [name, indexedAs(name)]));
+  const add = async (): Promise<string[]> => {
+    const { TEMPORAL_NAMESPACE: namespace } = config;
+    await createUnlessExists(async () =>
+      connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
+    );
+    return names.map((name) => `search attribute ${name}`);
+  };
+  return unlessRefused(add, missingAttributes(config, names));
+}
+
+/** Creates the schedule, or updates one that differs. An operator's pause and its note stay. */
+export async function ensureSchedule(parts: TemporalParts, wanted: Schedule = NIGHTLY): Promise<Prepared> {
+  const { config, connection } = parts;
+  const { TEMPORAL_NAMESPACE: namespace, TASK_QUEUE_PREFIX: prefix } = config;
+  const client = new ScheduleClient({ connection, namespace });
+  const handle = client.getHandle(`${prefix}${NIGHTLY_WORKFLOW}`);
+  const definition = scheduleOptions(prefix, wanted);
+  const change = async (): Promise<string[]> => {
+    const found = await handle.describe().catch((error: unknown) => {
+      if (error instanceof ScheduleNotFoundError || error instanceof NamespaceNotFoundError) return null;
+      throw error;
+    });
+    if (!found) {
+      const isNew = await createUnlessExists(async () => client.create(definition));
+      return isNew ? [`schedule ${NIGHTLY_WORKFLOW}`] : [];
+    }
+    if (isAsWanted(found, definition)) return [];
+    await handle.update(({ state }) => ({ ...definition, state }));
+    return [`changed schedule ${NIGHTLY_WORKFLOW}`];
+  };
+  return unlessRefused(change, [missingSchedule(config, wanted)]);
+}
+
+function scheduleOptions(prefix: string, { hour, summary }: Schedule) {
+  const workflowId = `${prefix}${NIGHTLY_WORKFLOW}`;
+  return {
+    scheduleId: workflowId,
+    spec: { calendars: [{ hour, comment: summary }], timezone: TIME_ZONE },
+    action: {
+      type: 'startWorkflow',
+      workflowId,
+      workflowType: NIGHTLY_WORKFLOW,
+      taskQueue: `${prefix}money`,
+      staticSummary: summary,
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP_HOURS * HOUR_MS },
+  } satisfies ScheduleOptions;
+}
+
+type Description = Awaited<ReturnType<ReturnType<ScheduleClient['getHandle']>['describe']>>;
+
+function isAsWanted(found: Description, wanted: ReturnType<typeof scheduleOptions>): boolean {
+  const { spec, action, policies } = found;
+  const calendars = spec.calendars?.map((one) => [one.comment, one.hour.map(({ start, end }) => [start, end])]);
+  const parts = [calendars, spec.timezone, action.workflowType, action.taskQueue, policies.catchupWindow];
+  const wantedCalendars = wanted.spec.calendars.map(({ hour, comment }) => [comment, [[hour, hour]]]);
+  const { workflowType, taskQueue } = wanted.action;
+  return isDeepStrictEqual(parts, [
+    wantedCalendars,
+    wanted.spec.timezone,
+    workflowType,
+    taskQueue,
+    wanted.policies.catchupWindow,
+  ]);
+}
+
+/** False when it existed. */
 async function createUnlessExists(create: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await onceKnown(create);
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleAlreadyRunning) return false;
+    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return false;
+    throw error;
+  }
+}
+
+/** A new namespace is not known to all parts of a server at once, the less after it was looked for. */
+async function onceKnown<T>(work: () => Promise<T>): Promise<T> {
   for (let left = NAMESPACE_TRIES; ; left -= 1) {
     try {
-      await create();
-      return true;
+      return await work();
     } catch (error) {
-      if (error instanceof ScheduleAlreadyRunning) return false;
-      if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return false;
-      if (!(error instanceof NamespaceNotFoundError) || left === 0) throw error;
+      const isUnknown =
+        error instanceof NamespaceNotFoundError || (isGrpcServiceError(error) && error.code === NOT_FOUND);
+      if (!isUnknown || left === 0) throw error;
     }
     await sleep(NAMESPACE_POLL_MS);
   }

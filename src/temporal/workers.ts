@@ -4,10 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DefaultLogger,
   NativeConnection,
-  Runtime,
   Worker,
   bundleWorkflowCode,
-  makeTelemetryFilterString,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
@@ -17,11 +15,11 @@ import type { Config, TaskQueue } from '../config.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { anyFreePort } from '../lib/ports.ts';
 import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import { deploymentOf, useBuild } from './builds.ts';
 import { createTemporalGateway, temporalConnection, type TemporalGateway } from './client.ts';
+import { CHECK_ACCESS, isRefused, listMissing, type Missing } from './requirements.ts';
 import { activitySpans } from './trace-headers.ts';
 
 export type TemporalWorkersOptions = {
@@ -38,6 +36,8 @@ export type TemporalWorkersOptions = {
 /** More than one send (4 s), so that a stopping worker completes it. */
 const SHUTDOWN_GRACE = '6 s';
 const RECONNECT_MS = 1_000;
+/** While an administrator of Temporal has something to do. */
+const REFUSED_RETRY_MS = 10_000;
 /** Activities of `webhooks` that have hung before; served with it. */
 const SLOW_SENDS = 'webhooks-slow';
 /** Activities per pool connection: they use one briefly, and wait for a provider most of the time. */
@@ -49,9 +49,6 @@ const CONNECTIONS_PER_REPORT = 5;
 const CACHED_WORKFLOWS_MAX = 500;
 /** 40–100: with more, tasks outlive their timeout under a burst and run twice. */
 const WORKFLOW_TASKS_MAX = 40;
-/** Of a failed workflow task's report by Temporal's core: the message, not the stack. */
-const FAILURE_CHARACTERS_MAX = 300;
-const READ_METRICS_WITHIN_MS = 1_000;
 
 /**
  * Connects to Temporal, prepares it, and runs this process's workers; again whenever Temporal is unavailable at the start
@@ -61,22 +58,23 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   const { config, log, onReturn, tracing } = options;
   let current: TemporalGateway | null = null;
   let workers: Worker[] = [];
-  let stopping = false;
   const [ready, announceReady] = announcement();
   let bundle = options.workflowBundle ?? existingBundle(config);
   let wasUnavailable = false;
+  const stopped = new AbortController();
+  const refusals = createRefusalLog(config, log);
   const [prepared, announcePrepared] = announcement();
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await NativeConnection.connect(temporalConnection(config));
     try {
-      const gateway = createTemporalGateway({ config, connection, onReturn, tracing });
-      await gateway.ensureTemporal();
+      const gateway = createTemporalGateway({ config, connection, onReturn, onMissing: refusals.logMissing, tracing });
+      await prepareFor(gateway);
       if (wasUnavailable) onReturn?.();
       wasUnavailable = false;
       workers = await createWorkers({ ...options, workflowBundle }, connection);
       announcePrepared();
-      if (stopping) return;
+      if (stopped.signal.aborted) return;
       current = gateway;
       const running = Promise.all(workers.map(async (worker) => worker.run()));
       announceReady();
@@ -90,31 +88,28 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
     }
   };
   const running = (async () => {
-    while (!stopping) {
+    while (!stopped.signal.aborted) {
+      let retryMs = RECONNECT_MS;
       try {
         bundle ??= await bundleWorkflows(log);
         await runOnce(bundle);
       } catch (error) {
         announcePrepared();
         wasUnavailable = bundle !== undefined;
-        if (wasUnavailable)
-          log.warn({ err: error, address: config.TEMPORAL_ADDRESS }, 'Temporal is unavailable; retrying');
-        else log.error({ err: error }, 'The workflows could not be bundled; retrying');
+        if (error instanceof UnpreparedError || refusals.logRefused(error)) retryMs = REFUSED_RETRY_MS;
+        else logFailure(options, error, wasUnavailable);
       }
-      if (!stopping) await sleep(RECONNECT_MS);
+      await sleep(retryMs, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();
 
-  const connected = (): TemporalGateway => {
-    if (!current) throw new UnavailableError('There is no connection to Temporal yet');
-    return current;
-  };
+  const connected = (): TemporalGateway => requireConnection(current);
   return {
     /** Resolves at the first poll. */
     ready,
     /** Resolves once the workers are created, which blocks the event loop for seconds, or could not be. */
     prepared,
-    isPolling: (): boolean => current !== null && !stopping,
+    isPolling: (): boolean => current !== null && !stopped.signal.aborted,
     /** While no connection exists, every call fails at once. */
     gateway: {
       send: async (message: OutboxMessage) => connected().send(message),
@@ -122,11 +117,28 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
       reachable: (): boolean => current?.reachable() ?? false,
     },
     stop: async (): Promise<void> => {
-      stopping = true;
+      stopped.abort();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
     },
   };
+}
+
+/** Throws UnpreparedError where Temporal lacks what workers need, and does not let us create it. */
+async function prepareFor(gateway: TemporalGateway): Promise<void> {
+  const { missing } = await gateway.ensureTemporal();
+  if (missing.some(({ stopsWorkers }) => stopsWorkers)) throw new UnpreparedError();
+}
+
+function logFailure({ config, log }: TemporalWorkersOptions, error: unknown, wasBundled: boolean): void {
+  const { TEMPORAL_ADDRESS: address } = config;
+  if (wasBundled) log.warn({ err: error, address }, 'Temporal is unavailable; retrying');
+  else log.error({ err: error }, 'The workflows could not be bundled; retrying');
+}
+
+function requireConnection(gateway: TemporalGateway | null): TemporalGateway {
+  if (!gateway) throw new UnavailableError('There is no connection to Temporal yet');
+  return gateway;
 }
 
 function existingBundle({ WORKFLOW_BUNDLE_PATH: codePath }: Config): WorkflowBundleOption | undefined {
@@ -146,6 +158,37 @@ async function becomeFirstBuild({ config, log }: TemporalWorkersOptions, connect
       'whether this build gets workflows is unknown; make it current as in releasing.md',
     );
   }
+}
+
+/** Temporal lacks what workers need, which is logged. */
+class UnpreparedError extends Error {
+  override readonly name = 'UnpreparedError';
+}
+
+/** Logs what an administrator of Temporal has to do: once, and again when that has changed. */
+function createRefusalLog({ TEMPORAL_ADDRESS: address }: Config, log: Logger) {
+  let logged = '';
+  const isNew = (what: string): boolean => {
+    const before = logged;
+    logged = what;
+    return what !== before;
+  };
+  return {
+    logMissing: (missing: Missing[]): void => {
+      if (!isNew(listMissing(missing))) return;
+      const needed = missing.some(({ stopsWorkers }) => stopsWorkers);
+      if (needed) log.error({ address, missing }, 'Temporal lacks what it does not let us create; workers wait for it');
+      else if (missing.length > 0) log.warn({ address, missing }, 'Temporal lacks what it does not let us create');
+      else log.info({ address }, 'Temporal has all that workers need');
+    },
+    /** False for any other error. */
+    logRefused: (error: unknown): boolean => {
+      if (!isRefused(error)) return false;
+      if (isNew(String(error)))
+        log.error({ err: error, address, next: CHECK_ACCESS }, 'Temporal refuses our calls; retrying');
+      return true;
+    },
+  };
 }
 
 /** A promise and the function that resolves it. */
@@ -238,35 +281,4 @@ function workersOf(options: TemporalWorkersOptions): WorkerOptions[] {
   return workers
     .filter(({ taskQueue }) => config.TASK_QUEUES.includes(taskQueue === SLOW_SENDS ? 'webhooks' : taskQueue))
     .map((worker) => ({ ...worker, taskQueue: `${prefix}${worker.taskQueue}` }));
-}
-
-/**
- * Routes Temporal's log into ours, and its metrics (polls, task latencies, failures, cache) to any free port of the loopback
- * interface; once per process, before anything of Temporal's is used. Returns a reader of these metrics in Prometheus'
- * text format. Warnings stay warnings only with a failure, such as a bug in a workflow. The core repeats each failed poll
- * many times a second, so of the core only errors are logged, and warnings of its workflow machinery.
- */
-export async function installRuntime(log: Logger): Promise<() => Promise<string>> {
-  // Workers that start at once would choose the same next port.
-  const bindAddress = `127.0.0.1:${await anyFreePort()}`;
-  const logger = new DefaultLogger('WARN', ({ level, message, meta = {} }) => {
-    const { error, failure, workflowId, runId } = meta;
-    const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;
-    const details = { err: error, failure: reason, workflowId, runId };
-    if (level === 'ERROR') log.error(details, message);
-    else log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
-  });
-  const errors = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
-  const filter = `${errors},temporalio_sdk_core::worker::workflow=WARN`;
-  Runtime.install({
-    logger,
-    telemetryOptions: { logging: { forward: {}, filter }, metrics: { prometheus: { bindAddress } } },
-  });
-  return async () => {
-    const signal = AbortSignal.timeout(READ_METRICS_WITHIN_MS);
-    return fetch(`http://${bindAddress}/metrics`, { signal }).then(
-      async (response) => response.text(),
-      () => '',
-    );
-  };
 }

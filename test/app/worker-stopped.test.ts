@@ -16,7 +16,7 @@ function startAndStopWorker(temporalAddress: string) {
   const code = `void (async () => {
     const { readConfig } = await import('./dist/src/config.js');
     const { createLogger } = await import('./dist/src/lib/log.js');
-    const { installRuntime } = await import('./dist/src/temporal/workers.js');
+    const { installRuntime } = await import('./dist/src/temporal/runtime.js');
     const { startWorker } = await import('./dist/src/app/worker.js');
     const log = createLogger('silent', 'test');
     await installRuntime(log);

@@ -31,6 +31,7 @@ function withoutSecrets(text: string): string {
     .replace(/^((?:sk|rk)_(?:test|live)|ok)_\w+$/, '$1_…')
     .replace(/^whsec_.+$/, 'whsec_…')
     .replace(/^invite_.+$/, 'invite_…')
+    .replace(/^localhost$/, 'portal.example.et')
     .replaceAll(/http:\/\/(?:127\.0\.0\.1|localhost):\d+/g, 'https://pay.example.et');
 }
 

@@ -11,7 +11,7 @@ async function sendSamples() {
   const samples = [...GUIDE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, command = '']) => command);
   const answers = [];
   for (const command of samples) {
-    const path = /localhost:4000(\S+)/.exec(command)?.[1]?.replace('txn_…', own.transactionId) ?? '';
+    const path = /pay\.example\.et(\S+)/.exec(command)?.[1]?.replace('txn_…', own.transactionId) ?? '';
     const body = /-d '(.*)'$/m.exec(command)?.[1];
     answers.push(await own.send(body ? 'POST' : 'GET', path, body ? JSON.parse(body) : undefined));
   }

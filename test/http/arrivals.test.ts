@@ -16,7 +16,7 @@ const from = (headers: IncomingMessage['headers'], remoteAddress = '10.0.0.1') =
 
 /** Lets two begin in one turn, and writes down which have. */
 function newArrivals() {
-  const arrive = createArrivals(2);
+  const arrive = createArrivals({ begunAtOnceMax: 2, addressOf: ({ socket }) => String(socket.remoteAddress) });
   const begun: string[] = [];
   const send = (name: string, headers: IncomingMessage['headers'] = { 'x-api-key': name.slice(0, 1) }): void =>
     arrive(from(headers), () => void begun.push(name));

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { PROVIDER_FIELDS } from '../../src/providers/settings.ts';
 import { readAccounts } from '../../src/sandbox/simulator/accounts.ts';
 import { createLiveAccounts } from '../journey/accounts.ts';
 import { startTestSimulator } from '../support/simulator.ts';
@@ -25,6 +27,17 @@ test('accounts of a file are read, and a wrong file is refused with what is wron
   const { token: _, ...till } = accounts.AWASH;
   await writeFile(file, JSON.stringify({ ...accounts, AWASH: { ...till, hashKey: 7_070 } }));
   expect(() => readAccounts(file)).toThrow(/AWASH\.token: .*\n +AWASH\.hashKey: (?!.*7070)/);
+});
+
+test('the example of accounts on the page of settings is of the form that is read', async () => {
+  const page = readFileSync(new URL('../../docs/operations/settings.md', import.meta.url), 'utf8');
+  const [, example = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+  await writeFile(file, example);
+  expect(readAccounts(file)).toEqual(JSON.parse(example));
+  const values = example.matchAll(/"((?:TELEBIRR|CBE_BIRR|AWASH)_[A-Z_]+)"/g);
+  const names = [...values].map(([, name = '']) => name);
+  expect(names).toHaveLength(12);
+  expect(Object.keys(PROVIDER_FIELDS)).toEqual(expect.arrayContaining(names));
 });
 
 test.each(['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const)(

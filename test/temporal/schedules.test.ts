@@ -20,7 +20,7 @@ test('a schedule is created once and changed when its definition differs, and st
     TASK_QUEUE_PREFIX: taskQueuePrefix,
   });
   const nightly = { hour: 2, summary: 'at two' };
-  const ensure = async (schedule: typeof nightly) => ensureSchedule({ config, connection }, schedule);
+  const ensure = async (schedule: typeof nightly) => (await ensureSchedule({ config, connection }, schedule)).created;
   expect(await ensure(nightly)).toEqual(['schedule nightlyReconciliation']);
   expect(await ensure(nightly)).toEqual([]);
 

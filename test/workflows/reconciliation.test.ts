@@ -209,7 +209,7 @@ test('the Temporal schedule requests the last days of every channel at two in th
   await schedule.delete();
   const { connection } = fixture.temporal;
   const gateway = createTemporalGateway({ config: fixture.config, connection });
-  expect(await gateway.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
-  expect(await gateway.ensureTemporal()).toEqual([]);
+  expect(await gateway.ensureTemporal()).toEqual({ created: ['schedule nightlyReconciliation'], missing: [] });
+  expect(await gateway.ensureTemporal()).toEqual({ created: [], missing: [] });
   await schedule.delete();
 });

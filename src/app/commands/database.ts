@@ -24,6 +24,7 @@ import { newAdminMail } from '../../portal/mails.ts';
 import { SEALED_CREDENTIALS } from '../../providers/credentials/values.ts';
 import { temporalConnection } from '../../temporal/client.ts';
 import { ensureTemporal } from '../../temporal/prepare.ts';
+import { CHECK_ACCESS, isRefused, listMissing } from '../../temporal/requirements.ts';
 import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts';
 import { CommandError, EXIT } from './api-client.ts';
 import { type Terminal, printData } from './print.ts';
@@ -148,8 +149,9 @@ export type PrepareOptions = {
 };
 
 /**
- * `meskot migrate`: brings the schema up to date, then makes the namespace and search attributes that are missing in
- * Temporal. Temporal being away is a warning only: the API must come up without it, and every worker prepares it too.
+ * `meskot migrate`: brings the schema up to date, then makes the namespace, search attributes and schedule that are missing
+ * in Temporal. Temporal being away, or not letting us make them, is a warning only: the API must come up without it, and
+ * every worker prepares it too.
  */
 export async function prepare(config: Config, { project, print, warn }: PrepareOptions): Promise<void> {
   const { applied, newer } = await migrate({ url: config.DATABASE_URL, directory: join(project, 'migrations') });
@@ -158,16 +160,25 @@ export async function prepare(config: Config, { project, print, warn }: PrepareO
   else if (newer.length === 0) print('The schema is up to date.');
   const reached = temporalConnection(config);
   const temporal = `Temporal at ${reached.address}`;
-  const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_TIMEOUT_MS }).catch(() => null);
-  if (!connection) {
-    return warn(
-      `${temporal} does not answer, so nothing was prepared there. Workers prepare it when they reach it; ` +
-        'to do it now, check TEMPORAL_ADDRESS and run "meskot migrate" again.',
+  const connecting = Connection.connect({ ...reached, connectTimeout: CONNECT_TIMEOUT_MS });
+  const connection = await connecting.catch((error: unknown) => {
+    const why = isRefused(error) ? 'refuses our calls' : 'does not answer';
+    const first = isRefused(error) ? CHECK_ACCESS : 'check TEMPORAL_ADDRESS';
+    warn(
+      `${temporal} ${why}, so nothing was prepared there. Workers prepare it when they reach it; ` +
+        `to do it now, ${first} and run "meskot migrate" again.`,
     );
-  }
+    return null;
+  });
+  if (!connection) return;
   try {
-    const made = await ensureTemporal({ config, connection });
-    print(made.length === 0 ? `${temporal} is prepared.` : `Made in ${temporal}: ${made.join(', ')}.`);
+    const { created, missing } = await ensureTemporal({ config, connection });
+    if (created.length > 0) print(`Made in ${temporal}: ${created.join(', ')}.`);
+    else if (missing.length === 0) print(`${temporal} is prepared.`);
+    if (missing.length > 0) {
+      const meanwhile = missing.some(({ stopsWorkers }) => stopsWorkers) ? 'wait for it' : 'run without it';
+      warn(`${temporal} lacks what it does not let us make; workers ${meanwhile}:\n${listMissing(missing)}`);
+    }
   } finally {
     await connection.close();
   }

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } fr
 import { isDeepStrictEqual } from 'node:util';
 
 import { startOfAddisDay } from '../../lib/dates.ts';
+import { isGiven } from '../../lib/given-settings.ts';
 import { checkAccount, PROVIDER_NAMES } from '../../providers/account-check.ts';
 import {
   type Credentials,
@@ -24,7 +25,7 @@ import {
   warning,
   wrong,
 } from './check.ts';
-import { isGiven, lacksAccount } from './own-accounts.ts';
+import { lacksAccount } from './own-accounts.ts';
 import { checkCallback } from './public-address.ts';
 import { ask, checkCertificate, type HttpReply, type NetworkFailure, ofNetworkFailure, serverOf } from './reach.ts';
 

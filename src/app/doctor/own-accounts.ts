@@ -1,6 +1,6 @@
-import type { Variables } from '../../config.ts';
 import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { Database } from '../../lib/db.ts';
+import { isGiven } from '../../lib/given-settings.ts';
 import { checkOwnAccount } from '../../providers/account-check.ts';
 import { countApproved, listSetsInEffect, type CredentialSet } from '../../providers/credentials/queries.ts';
 import { type AccountCredentials, openCredentials } from '../../providers/credentials/values.ts';
@@ -91,8 +91,6 @@ function endResult(sets: readonly CredentialSet[], at: Date): Result | null {
   ];
   return warning(found.join(' '), `Replace them: ${PAGE}.`);
 }
-
-export const isGiven = (env: Variables, name: string): boolean => Boolean(env[name] ?? env[`${name}_FILE`]);
 
 /** Whether the settings have a channel's service, and nothing of an account of the platform there. */
 export function lacksAccount({ config, env }: DoctorParts, channel: LiveChannel): boolean {

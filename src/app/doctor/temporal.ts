@@ -3,8 +3,17 @@ import type { ConnectionOptions } from 'node:tls';
 
 import { Connection, isGrpcServiceError, ScheduleClient, ScheduleNotFoundError } from '@temporalio/client';
 
+import type { Config } from '../../config.ts';
 import { pingTemporal, temporalConnection } from '../../temporal/client.ts';
-import { NIGHTLY_WORKFLOW, SEARCH_ATTRIBUTES } from '../../temporal/prepare.ts';
+import {
+  findMissingAttributes,
+  isRefused,
+  type Missing,
+  missingAttributes,
+  missingNamespace,
+  missingSchedule,
+  NIGHTLY_WORKFLOW,
+} from '../../temporal/requirements.ts';
 import {
   check,
   codeOf,
@@ -23,8 +32,11 @@ const CONNECT_MS = 3_000;
 const CALL_MS = 3_000;
 const DEFAULT_PORT = 7_233;
 /** gRPC. */
-const [NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED] = [5, 7, 16];
-const PREPARE = 'Run "meskot migrate", which prepares Temporal; every worker that reaches it does so too.';
+const NOT_FOUND = 5;
+const CHECK = 'Check TEMPORAL_API_KEY or the client certificate, and TEMPORAL_NAMESPACE.';
+const PREPARE = 'Run "meskot migrate", which prepares Temporal; every worker that reaches it does so too';
+const prepareOr = (missing: readonly Missing[]): string =>
+  `${PREPARE}. Where Temporal does not let us, its administrator runs: ${missing.map(({ next }) => next).join(' && ')}`;
 
 type Reached = ReturnType<typeof temporalConnection>;
 
@@ -47,8 +59,14 @@ export async function checkTemporal(parts: DoctorParts): Promise<Finding[]> {
     ...(await check('Temporal client certificate', async () => clientResult(reached, parts.clock()))),
   ];
   if (hasWrong(certificate)) return certificate;
-  const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_MS }).catch(() => null);
-  if (!connection) return [...certificate, { name: 'Temporal', ...unlikeTemporal(server) }];
+  const connecting = Connection.connect({ ...reached, connectTimeout: CONNECT_MS });
+  const connection = await connecting.catch((error: unknown) => ({ refused: isRefused(error) }));
+  if ('refused' in connection) {
+    const result = connection.refused
+      ? wrong(`Temporal at ${reached.address} refuses our calls.`, CHECK)
+      : unlikeTemporal(server);
+    return [...certificate, { name: 'Temporal', ...result }];
+  }
   try {
     return [...certificate, ...(await checkPreparation(connection, parts))];
   } finally {
@@ -88,7 +106,7 @@ function unlikeTemporal({ host, port }: Server): Result {
 }
 
 async function checkPreparation(connection: Connection, { config }: DoctorParts): Promise<Finding[]> {
-  const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_ADDRESS: address, TASK_QUEUE_PREFIX: prefix } = config;
+  const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_ADDRESS: address } = config;
   const within = async <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + CALL_MS, work);
   const answered = await check('Temporal', async () => {
     if (await pingTemporal(connection)) return ok(`Answers at ${address}.`);
@@ -99,40 +117,48 @@ async function checkPreparation(connection: Connection, { config }: DoctorParts)
     within(async () => {
       await connection.workflowService.describeNamespace({ namespace });
       return ok(`"${namespace}" exists.`);
-    }).catch((error: unknown) => ofNamespace(error, namespace)),
+    }).catch((error: unknown) => ofNamespace(error, config)),
   );
   if (hasWrong(prepared)) return [...answered, ...prepared];
   const attributes = check('Temporal search attributes', () =>
     within(async () => {
-      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-      const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in customAttributes));
-      return missing.length === 0 ? ok('All exist.') : wrong(`${missing.join(', ')} are missing.`, PREPARE);
+      const names = await findMissingAttributes({ connection, config });
+      if (names.length === 0) return ok('All exist.');
+      return wrong(`${names.join(', ')} are missing.`, prepareOr(missingAttributes(config, names)));
     }),
   );
   const schedule = check('Temporal schedule', () =>
-    within(async () => checkSchedule(new ScheduleClient({ connection, namespace }), `${prefix}${NIGHTLY_WORKFLOW}`)),
+    within(async () => checkSchedule(new ScheduleClient({ connection, namespace }), config)),
   );
   return [...answered, ...prepared, ...(await attributes), ...(await schedule)];
 }
 
-function ofNamespace(error: unknown, namespace: string): Result {
+function ofNamespace(error: unknown, config: Config): Result {
+  const { TEMPORAL_NAMESPACE: namespace } = config;
   const code = isGrpcServiceError(error) ? error.code : undefined;
-  if (code === NOT_FOUND) return wrong(`The namespace "${namespace}" does not exist.`, PREPARE);
-  if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
+  if (code === NOT_FOUND) {
+    return wrong(`The namespace "${namespace}" does not exist.`, prepareOr([missingNamespace(config)]));
+  }
+  if (isRefused(error)) {
     const found = `Temporal does not let us use the namespace "${namespace}".`;
-    return wrong(found, 'Check TEMPORAL_API_KEY or the client certificate, and TEMPORAL_NAMESPACE.');
+    return wrong(found, CHECK);
   }
   throw error;
 }
 
-async function checkSchedule(client: ScheduleClient, scheduleId: string): Promise<Result> {
+async function checkSchedule(client: ScheduleClient, config: Config): Promise<Result> {
+  const scheduleId = `${config.TASK_QUEUE_PREFIX}${NIGHTLY_WORKFLOW}`;
   try {
     const { state } = await client.getHandle(scheduleId).describe();
     if (!state.paused) return ok(`${scheduleId} exists.`);
     const found = `${scheduleId} is paused, so days are not reconciled by themselves.`;
     return warning(found, 'Resume it in the Temporal UI, unless an operator wants it to pause.');
   } catch (error) {
-    if (error instanceof ScheduleNotFoundError) return wrong(`The schedule ${scheduleId} does not exist.`, PREPARE);
-    throw error;
+    if (error instanceof ScheduleNotFoundError) {
+      return wrong(`The schedule ${scheduleId} does not exist.`, prepareOr([missingSchedule(config)]));
+    }
+    if (!isRefused(error)) throw error;
+    const next = `Allow it to read schedules, or check there that it exists: ${missingSchedule(config).next}`;
+    return warning(`Temporal does not let us read the schedule ${scheduleId}.`, next);
   }
 }

@@ -18,6 +18,8 @@ import {
 } from './order.ts';
 
 const ORDERS_MAX = 100_000;
+/** Then the file is written anew, with the last line of each order. */
+const LINES_MAX = 1_000_000;
 const TIMER_MAX_MS = HOUR_MS;
 /** The delays before a callback without a 2xx response is repeated; it is abandoned after the last one. */
 const REPEAT_AFTER_MS = [1_000, 5_000, 15_000, 60_000];
@@ -113,9 +115,9 @@ const ON_THE_PAGE = { behaviour: 'never' } as const;
  * milliseconds since 1970. Starts with the saved state.
  */
 export function createOrderStore({ base, file, faults, anyPayer, post, onError }: StoreDeps) {
-  const { orders } = file.saved;
-  let { offsetMs } = file.saved;
-  const nowMs = (): number => base().getTime() + offsetMs;
+  const { saved } = file;
+  const { orders } = saved;
+  const nowMs = (): number => base().getTime() + saved.offsetMs;
   const save = (order: Order): void => file.append({ order });
   const runner = createRunner({ nowMs, save, post, onError });
 
@@ -156,8 +158,8 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
 
     /** Moves time forward, and waits for the callbacks that are due by then. */
     async advance(byMs: number): Promise<void> {
-      offsetMs += byMs;
-      file.append({ offsetMs });
+      saved.offsetMs += byMs;
+      file.append({ offsetMs: saved.offsetMs });
       await runner.runAll();
     },
 
@@ -165,7 +167,7 @@ export function createOrderStore({ base, file, faults, anyPayer, post, onError }
       const forgotten = runner.forget();
       file.clear();
       orders.clear();
-      offsetMs = 0;
+      saved.offsetMs = 0;
       await forgotten;
     },
 
@@ -197,18 +199,26 @@ export type StateFile = ReturnType<typeof openStateFile>;
  * An append-only file: a line per change, the last line of an order counts. Each line is written before the change is
  * reported, so a killed process loses nothing it has reported. Without a path nothing is saved.
  */
-export function openStateFile(path: string | null) {
+export function openStateFile(path: string | null, linesMax = LINES_MAX) {
   const saved = path !== null && existsSync(path) ? parse(readFileSync(path, 'utf8')) : parse('');
+  let lines = 0;
+  const rewrite = (file: string): void => {
+    const orders = [...saved.orders.values()].map((order) => ({ order }));
+    writeFileSync(`${file}.new`, format([{ offsetMs: saved.offsetMs }, ...orders]), PRIVATE);
+    renameSync(`${file}.new`, file);
+    lines = orders.length + 1;
+  };
   if (path !== null) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const orders = [...saved.orders.values()].map((order) => ({ order }));
-    writeFileSync(`${path}.new`, format([{ offsetMs: saved.offsetMs }, ...orders]), PRIVATE);
-    renameSync(`${path}.new`, path);
+    rewrite(path);
   }
   return {
     saved,
-    append(...lines: Line[]): void {
-      if (path !== null) appendFileSync(path, format(lines), PRIVATE);
+    append(...added: Line[]): void {
+      if (path === null) return;
+      appendFileSync(path, format(added), PRIVATE);
+      lines += added.length;
+      if (lines > linesMax) rewrite(path);
     },
     clear(): void {
       if (path !== null) writeFileSync(path, '', PRIVATE);

@@ -20,9 +20,10 @@ export function payPageRoutes({ orders, publicUrl }: ProtocolDeps, isSigned: (or
   const routes = new Router();
   const find = (reference: string | undefined): Order | undefined =>
     orders.all().find((order) => order.direction === 'payment' && order.reference === reference);
-  routes.use(fromOwnPagesOnly(publicUrl));
+  // On each route: a middleware of a nested router is also one of its parent's routes, which no browser calls.
+  const own = fromOwnPagesOnly(publicUrl);
 
-  routes.get('/payment/web/paygate', (ctx) => {
+  routes.get('/payment/web/paygate', own, (ctx) => {
     const query = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const { version: _version, trade_type: _tradeType, ...signed } = query;
     const order = isSigned(signed) ? find(query['prepay_id']) : undefined;
@@ -31,7 +32,7 @@ export function payPageRoutes({ orders, publicUrl }: ProtocolDeps, isSigned: (or
     respondPage(ctx, content, { status: 400, title: 'This pay link is not valid' });
   });
 
-  routes.post('/payment/web/:reference/decision', async (ctx) => {
+  routes.post('/payment/web/:reference/decision', own, async (ctx) => {
     const order = find(ctx.params['reference']);
     if (!order) return respondPage(ctx, null, { status: 404, title: 'No such order' });
     const decision = text(bodyOf(ctx), 'decision') === 'pay' ? PAID : CANCELLED;
