@@ -32,7 +32,8 @@ beforeAll(async () => {
   const db = openDatabase({ url, poolMax: 10, applicationName: 'test' });
   const database = { ...postgres.database, url, db, drop: async () => db.destroy() };
   service = await startChaosService({ TASK_QUEUES: 'payments,webhooks', DATABASE_POOL_MAX: '5' }, database);
-  merchant = await service.newMerchant();
+  // Two servers start meanwhile, on a machine that may be busy.
+  merchant = await service.newMerchant({ giveUpMs: 120_000 });
   api = await service.startApi();
   await service.fixture.startWorker().ready;
 });

@@ -30,7 +30,7 @@ export type ChaosService = {
   url: string;
   /** The settings of API and worker processes. */
   settings: Record<string, string>;
-  newMerchant: (client?: { loseEvery: number }) => Promise<ChaosMerchant>;
+  newMerchant: (client?: { loseEvery?: number; giveUpMs?: number }) => Promise<ChaosMerchant>;
   /** Starts the API in this process. */
   startApi: () => Promise<RunningApi>;
   /** The current evidence for the invariants. */
@@ -109,7 +109,7 @@ export async function startChaosService(
 
 async function newMerchant(
   fixture: WorkerFixture,
-  client: { url: string; loseEvery?: number },
+  client: { url: string; loseEvery?: number; giveUpMs?: number },
 ): Promise<ChaosMerchant> {
   const scope = await fixture.newMerchant();
   const receiver = await startReceiver();
