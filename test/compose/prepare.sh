@@ -26,6 +26,7 @@ start_engine() {
   mkdir -p "$CACHE/engine"
   dockerd --data-root "$CACHE/engine/data" --exec-root "$CACHE/engine/exec" --pidfile "$CACHE/engine/pid" \
     > "$CACHE/engine/log" 2>&1 &
+  echo "STARTED_ENGINE=$CACHE/engine/pid"
   for _ in $(seq 60); do
     if docker info > /dev/null 2>&1; then
       # With cgroup v1 all containers weigh as much as one process.
