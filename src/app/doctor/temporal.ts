@@ -4,6 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Connection, isGrpcServiceError, ScheduleClient, ScheduleNotFoundError } from '@temporalio/client';
 
 import type { Config } from '../../config.ts';
+import { findCurrentBuild } from '../../temporal/builds.ts';
 import { pingTemporal, temporalConnection } from '../../temporal/client.ts';
 import {
   findMissingAttributes,
@@ -130,7 +131,11 @@ async function checkPreparation(connection: Connection, { config }: DoctorParts)
   const schedule = check('Temporal schedule', () =>
     within(async () => checkSchedule(new ScheduleClient({ connection, namespace }), config)),
   );
-  return [...answered, ...prepared, ...(await attributes), ...(await schedule)];
+  const build = check('Temporal build', async () => {
+    const current = await findCurrentBuild({ connection, config });
+    return current === null ? null : ok(`${current} gets the workflows.`);
+  });
+  return [...answered, ...prepared, ...(await attributes), ...(await schedule), ...(await build)];
 }
 
 function ofNamespace(error: unknown, config: Config): Result {
