@@ -91,7 +91,15 @@ async function administer(command: string): Promise<void> {
   const { TEMPORAL_CLI_PATH: givenPath, XDG_CACHE_HOME: cacheFolder } = readLocalSettings(environment, PROJECT);
   const binary = await findTemporalBinary({ givenPath, cacheFolder });
   const direct = command.replace(/^temporal/, binary).replace(proxy.address, testStack().temporalAddress);
-  await promisify(execFile)('sh', ['-c', direct]);
+  await until('the server to know its new namespace', async () =>
+    promisify(execFile)('sh', ['-c', direct]).then(
+      () => true,
+      (error: Error) => {
+        if (!/Namespace .* is not found/.test(error.message)) throw error;
+        return false;
+      },
+    ),
+  );
 }
 
 const commandsIn = (text: string): string[] =>
@@ -112,7 +120,10 @@ test('migrate and doctor list what is missing, with commands after which everyth
   ]);
   expect((await examine())['Temporal namespace']?.text).toContain(`its administrator runs: ${commands[0]}`);
   await administer(commands[0] ?? '');
-  const unsearchable = await examine();
+  const unsearchable = await until('the server to know its new namespace', async () => {
+    const findings = await examine();
+    return findings['Temporal schedule']?.text.includes('does not exist') && findings;
+  });
   expect(unsearchable['Temporal search attributes']).toMatchObject({ status: 'wrong' });
   expect(unsearchable['Temporal search attributes']?.text).toContain(commands.slice(1, -1).join(' && '));
   expect(unsearchable['Temporal schedule']?.text).toContain(`its administrator runs: ${commands.at(-1)}`);
