@@ -35,6 +35,7 @@ async function start(command: 'api' | 'worker', changes: Record<string, string> 
     API_PORT: String(port),
     PORTAL_PORT: String(portalPort),
     PUBLIC_BASE_URL: 'http://127.0.0.1:4000',
+    OPERATORS_ON_PUBLIC_API: 'true',
     ...store.settings(BUCKET),
     ...changes,
   });
