@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps } from '../support/http.ts';
 import { itemRoutes } from './routes.ts';
@@ -113,26 +111,5 @@ describe('docs', () => {
     expect([zipped.encoding, plain.encoding, zipped.vary]).toEqual(['gzip', null, 'Accept-Encoding']);
     expect(zipped.paths).toEqual(plain.paths);
     await http.close();
-  });
-
-  test('the guides, examples and recorded responses are copied into the image, and .dockerignore allows them', () => {
-    const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
-      names.split(' '),
-    );
-    expect(copied).toEqual(
-      expect.arrayContaining([
-        'docs/guides',
-        'docs/answers.json',
-        'docs/events.json',
-        'docs/examples.json',
-        'docs/openapi.json',
-        'migrations',
-      ]),
-    );
-    const kept = read('.dockerignore')
-      .split('\n')
-      .map((line) => line.replace(/^!/, ''));
-    expect(copied.filter((name) => !kept.includes(name))).toEqual([]);
   });
 });
