@@ -21,8 +21,6 @@ const EXAMPLES = readdirSync(join(DEPLOY, 'examples')).map((name) => join(DEPLOY
 const KUBERNETES = ['1.30', '1.37'];
 /** Objects of the Prometheus operator have no schema in Kubernetes. */
 const FOREIGN = 'monitoring.coreos.com/v1';
-/** Settings whose row in settings.md comes with the code that reads them. */
-const COMING = /^(CONSOLE_HOST|S3_[A-Z_]+)$/;
 
 let chart: Awaited<ReturnType<typeof openChart>>;
 /** The objects of each example. */
@@ -129,7 +127,7 @@ test('every setting that the chart gives a process is in the table of settings',
         .flatMap(({ env }) => env.map(({ name }) => name.replace(/_FILE$/, ''))),
     ),
   );
-  const named = [...new Set(variables)].filter((name) => !COMING.test(name));
+  const named = [...new Set(variables)];
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((name) => !settings.includes(`| \`${name}\` `))).toEqual([]);
 });
@@ -141,7 +139,9 @@ test("the workers' build is the image's tag, and one job makes it current", asyn
   expect(environmentOf(worker)).toMatchObject({ TEMPORAL_WORKER_BUILD_ID: '1.2.3', TASK_QUEUE_PREFIX: 'eu-' });
   const job = named(manifests, 'Job', 'pay-meskot-make-current');
   expect(job.metadata.annotations?.['helm.sh/hook']).toBe('post-install,post-upgrade,post-rollback');
-  expect(environmentOf(containerOf(job))).toMatchObject({ DEPLOYMENT_NAME: 'eu-meskot', BUILD_ID: '1.2.3' });
+  const { args, image } = containerOf(job);
+  expect({ args, image }).toEqual({ args: ['workflows', 'use-build', '1.2.3'], image: worker.image });
+  expect(environmentOf(containerOf(job))).toMatchObject({ TASK_QUEUE_PREFIX: 'eu-' });
 
   const without = await chart.render(...LEAST, '--set', 'worker.builds.enabled=false');
   const unversioned = environmentOf(containerOf(named(without, 'Deployment', 'pay-meskot-worker')));
