@@ -102,6 +102,7 @@ const Fields = z.object({
   PUBLIC_BASE_URL: site.default(LOCAL_URL),
   SIMULATOR_URL: service.default('http://localhost:4002'),
   SIMULATOR_PUBLIC_URL: service.optional(),
+  SIMULATOR_CALLBACK_BASE_URL: service.optional(),
   TRUSTED_PROXY_COUNT: count(0, 10),
   API_KEY_PEPPER: Peppers.prefault(LOCAL_PEPPER),
   ENCRYPTION_KEYS: EncryptionKeys.prefault(`local:${LOCAL_KEY}`),
@@ -205,6 +206,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     simulator: {
       simulatorUrl: settings.SIMULATOR_URL,
       simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
+      simulatorCallbackUrl: settings.SIMULATOR_CALLBACK_BASE_URL,
     },
     /** Where merchants' documents and reports are. */
     files,

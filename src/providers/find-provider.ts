@@ -12,7 +12,7 @@ import {
 } from './credentials/accounts.ts';
 import type { AccountCredentials } from './credentials/values.ts';
 import { toPlainOrderId, type ProviderDeps } from './exchange.ts';
-import type { FindProvider, Provider } from './provider.ts';
+import type { FindProvider, PayerDecision, Provider } from './provider.ts';
 import {
   LIVE_CHANNELS,
   type Credentials,
@@ -30,6 +30,8 @@ type FindProviderOptions = {
   simulatorUrl: string;
   /** Its address for customers' browsers, for telebirr's pay page; simulatorUrl unless given; null: unreachable. */
   simulatorPublicUrl?: string | null;
+  /** Where the simulator calls us; the public base URL unless given. */
+  simulatorCallbackUrl?: string | undefined;
   /** The limit of one call in the sandbox: 2 s unless given. */
   timeoutMs?: number;
   liveProviders?: LiveProviders;
@@ -64,10 +66,12 @@ function sandboxProviders(options: FindProviderOptions): Providers {
   const cbeBirr = createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` });
   const awash = createCbeBirr(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }, 'AWASH');
   const decideAt = (channel: LiveChannel) => decidePayments(deps, `${baseUrl}${SANDBOX_PATHS[channel]}`);
+  const own = { callbackBaseUrl: options.simulatorCallbackUrl };
+  const decide = async (id: string, decision: PayerDecision) => decideAt('TELEBIRR')(toPlainOrderId(id), decision);
   return {
-    TELEBIRR: { ...telebirr, decide: async (id, decision) => decideAt('TELEBIRR')(toPlainOrderId(id), decision) },
-    CBE_BIRR: { ...cbeBirr, decide: decideAt('CBE_BIRR') },
-    AWASH: { ...awash, decide: decideAt('AWASH') },
+    TELEBIRR: { ...telebirr, ...own, decide },
+    CBE_BIRR: { ...cbeBirr, ...own, decide: decideAt('CBE_BIRR') },
+    AWASH: { ...awash, ...own, decide: decideAt('AWASH') },
   };
 }
 

@@ -127,9 +127,13 @@ describe('a token', () => {
     await expectRejected('invite_of-nobody');
     await expectRejected(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`);
     await expectRejected(invitationId);
-    await rows(backOffice.database.db, `UPDATE user_token SET expires_at = now() WHERE id = :invitationId`, {
-      invitationId,
-    });
+    await rows(
+      backOffice.database.db,
+      `UPDATE user_token SET expires_at = now() - interval '1 second' WHERE id = :invitationId`,
+      {
+        invitationId,
+      },
+    );
     await expectRejected(token);
   });
 

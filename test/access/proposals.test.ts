@@ -150,7 +150,9 @@ describe('a proposal', () => {
 
   test('that has expired is not confirmed, and is listed as EXPIRED', async () => {
     const id = await proposeLimit();
-    await rows(backOffice.database.db, 'UPDATE proposal SET expires_at = now() WHERE id = :id', { id });
+    await rows(backOffice.database.db, "UPDATE proposal SET expires_at = now() - interval '1 second' WHERE id = :id", {
+      id,
+    });
     const late = await decide(checker, `${id}/confirm`);
     expect([late.status, late.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(late.body.message).toContain('This proposal is EXPIRED');

@@ -97,6 +97,14 @@ describe('an address with a path', () => {
     );
   });
 
+  test("is where the sandbox's providers call", () => {
+    const { simulator } = read({ SIMULATOR_CALLBACK_BASE_URL: 'http://api:4000/pay/' });
+    const findProvider = createFindProvider({ http: createHttpClient(), clock: () => new Date(), ...simulator });
+    for (const channel of ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const) {
+      expect(findProvider(channel, 'sandbox')?.callbackBaseUrl).toBe('http://api:4000/pay');
+    }
+  });
+
   test('is where the simulator and a live provider are called', async () => {
     const paths: string[] = [];
     const server = createServer((request, response) => {

@@ -146,7 +146,10 @@ test('an expired or revoked invitation cannot be accepted', async () => {
     const link = await linkTo(email);
     const { invitationId } = body.data;
     if (end === 'revoke') await owner.send('POST', `/api/portal/team/invitations/${invitationId}/revoke`);
-    else await rows(portal.db, `UPDATE user_token SET expires_at = now() WHERE id = :invitationId`, { invitationId });
+    else
+      await rows(portal.db, `UPDATE user_token SET expires_at = now() - interval '1 second' WHERE id = :invitationId`, {
+        invitationId,
+      });
     expect((await openBrowser(portal.url).send('GET', link)).status).toBe(404);
     const fields = { token: tokenOf(link), name: 'Late', password: NEW_PASSWORD };
     expect((await openBrowser(portal.url).post('/invitation', fields)).status).toBe(404);
