@@ -230,8 +230,9 @@ describe('each invariant reports its own violation and no other invariant does',
           kind: 'start',
           workflowType: 'payment',
           workflowId: 'payment-pat_none',
-          leaseUntil: trx.knex().raw(`now() - interval '10 seconds'`),
-          availableAt: trx.knex().raw(`now() - interval '1 minute'`),
+          // The evidence was gathered before, on a busy machine by more than the allowed delay.
+          leaseUntil: trx.knex().raw(`now() - interval '10 minutes'`),
+          availableAt: trx.knex().raw(`now() - interval '11 minutes'`),
         }),
     );
     expect(found).toEqual(justOne('I12', /start of payment-pat_none is left in the outbox/));
