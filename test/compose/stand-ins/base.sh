@@ -5,7 +5,7 @@ set -euo pipefail
 image=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-debootstrap --variant=minbase --include=ca-certificates,busybox forky "$folder/root" http://deb.debian.org/debian sid
+debootstrap --variant=minbase --include=ca-certificates,netcat-openbsd forky "$folder/root" http://deb.debian.org/debian sid
 # A mirror may be older than its list says.
 echo 'Acquire::Check-Valid-Until "false";' > "$folder/root/etc/apt/apt.conf.d/mirror"
 # Of a network whose proxy has an authority of its own.

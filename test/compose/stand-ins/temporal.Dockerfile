@@ -1,6 +1,6 @@
 # The programs are built from Temporal's own modules, in bin/; schema/ and entrypoint.sh are of the same version.
 FROM meskot-stand-in AS server
-RUN useradd --uid 1000 temporal && mkdir -p /etc/temporal && ln -s busybox /bin/nc
+RUN useradd --uid 1000 temporal && mkdir -p /etc/temporal
 COPY bin/temporal-server /usr/local/bin/
 COPY --chmod=755 entrypoint.sh /etc/temporal/entrypoint.sh
 WORKDIR /etc/temporal
