@@ -59,6 +59,7 @@ function createInstallation(folder: string) {
 
   return {
     folder,
+    project: COMPOSE_PROJECT,
     execute,
     compose,
     docker: (...args: string[]) => execute('docker', args),

@@ -13,6 +13,8 @@ const PUBLIC_BASE_URL = 'PUBLIC_BASE_URL';
 export async function checkPublicAddress(parts: DoctorParts): Promise<Finding[]> {
   const { PUBLIC_BASE_URL: url } = parts.config;
   const server = serverOf(url, PUBLIC_BASE_URL);
+  if (parts.config.production && server.host.endsWith('.localhost'))
+    return [{ name: 'public address', ...firstTry(server.host) }];
   const certificate = url.startsWith('https:')
     ? check('public certificate', () => checkCertificate(server, { now: parts.clock() }))
     : [];
@@ -31,6 +33,13 @@ export async function checkPublicAddress(parts: DoctorParts): Promise<Finding[]>
     ...(await check("operators' listener", () => checkOperators(parts))),
   ];
 }
+
+/** Such a name (RFC 6761) leads each machine, and each container, to itself: nothing can be asked there. */
+const firstTry = (host: string): Result =>
+  warning(
+    `${host} leads to this machine only, which is enough for a first try.`,
+    `Before customers and providers use it, set ${PUBLIC_BASE_URL} to a name of the internet.`,
+  );
 
 /** Where operators' requests are taken, and whether the public address takes them, too. */
 async function checkOperators({ config, clock }: DoctorParts): Promise<Result | null> {
