@@ -5,10 +5,11 @@ import { verifyWebhook } from '../../src/sdk/verify-webhook.ts';
 import { launchBrowser, openTab } from '../browser/browser.ts';
 import { until } from '../support/until.ts';
 import { cloneProject, type Installation } from './installation.ts';
+import { API, createMerchant } from './merchant.ts';
 import { type Purchase, startTraffic } from './traffic.ts';
 
 /** Docs: going-to-production.md, releasing.md, rolling-back.md */
-const [API, PORTAL, CONSOLE] = ['https://pay.localhost', 'https://portal.localhost', 'https://console.localhost:4004'];
+const [PORTAL, CONSOLE] = ['https://portal.localhost', 'https://console.localhost:4004'];
 const MINUTE_MS = 60_000;
 const SETTLED_WITHIN_MS = 2 * MINUTE_MS;
 const PER_SECOND = 5;
@@ -19,9 +20,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 let installation: Installation;
-let operatorKey = '';
 let key = '';
-let merchantId = '';
 let subscription = { subscriptionId: '', secret: '' };
 
 beforeAll(async () => {
@@ -51,8 +50,23 @@ const ok = async <Data>(method: string, path: string, body?: unknown): Promise<D
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${answer.message}`);
   return answer.data;
 };
+type Order = { orderNo: string; phone: string; expiresInMinutes?: number };
+
+async function buy({ orderNo: checkoutOrderNo, phone, ...rest }: Order): Promise<string> {
+  const order = { checkoutOrderNo, amount: 100.5, currency: 'ETB', ...rest };
+  const { sessionId } = await ok<{ sessionId: string }>('POST', '/api/checkout/sessions', order);
+  await ok('POST', `/api/checkout/sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone });
+  return sessionId;
+}
+
 const statusOf = async (sessionId: string | null) =>
   (await ok<{ status: string }>('GET', `/api/checkout/hooks/status/${sessionId}`)).status;
+async function eventsThatAre(status: string): Promise<number> {
+  const { body } = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=${status}`, { key });
+  if (!body.pagination) throw new Error(`events that are ${status}: ${body.message}`);
+  return body.pagination.total;
+}
+
 const verifyLedger = () => installation.meskot(['ledger', 'verify']);
 
 /** Asks for one after the other: a key may ask 25 times a second. */
@@ -78,11 +92,7 @@ async function underTraffic(work: () => Promise<unknown>): Promise<void> {
   await until(
     'all events to be delivered',
     async () => {
-      const { status, body } = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=PENDING`, {
-        key,
-      });
-      const retrying = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=RETRYING`, { key });
-      return status === 200 && body.pagination?.total === 0 && retrying.body.pagination?.total === 0;
+      return (await eventsThatAre('PENDING')) + (await eventsThatAre('RETRYING')) === 0;
     },
     SETTLED_WITHIN_MS,
   );
@@ -110,20 +120,7 @@ step(
 step(
   'the first admin, a merchant and its key come from commands in the container',
   async () => {
-    const admin = ['operators', 'create', '--admin', '--name', 'Sara Bekele', '--email', 'sara@example.et', '--json'];
-    operatorKey = JSON.parse(await installation.meskot(admin)).secret;
-    const as = { key: operatorKey };
-    merchantId = JSON.parse(
-      await installation.meskot(['merchants', 'create', '--name', 'Coffee', '--json'], as),
-    ).merchantId;
-    const invited = JSON.parse(
-      await installation.meskot(['keys', 'invite', merchantId, '--name', 'server', '--json'], as),
-    );
-    const { token } = invited.invitation ?? invited;
-    const { body } = await installation.send<{ secret: string }>('POST', `${API}/api/invitations/accept`, {
-      body: { token },
-    });
-    key = body.data.secret;
+    ({ key } = await createMerchant(installation));
     expect(key).toMatch(/^sk_test_/);
   },
   MINUTE_MS,
@@ -136,9 +133,7 @@ step(
       sandboxReceiver: 'ok',
       eventTypes: ['*'],
     });
-    const order = { checkoutOrderNo: 'ORDER-1', amount: 100.5, currency: 'ETB' };
-    const { sessionId } = await ok<{ sessionId: string }>('POST', '/api/checkout/sessions', order);
-    await ok('POST', `/api/checkout/sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: '0911000001' });
+    const sessionId = await buy({ orderNo: 'ORDER-1', phone: '0911000001' });
     await until('the payment to succeed', async () => (await statusOf(sessionId)) === 'SUCCESS', MINUTE_MS);
     const path = `/api/checkout/webhooks/subscriptions/${subscription.subscriptionId}/requests`;
     type Received = { headers: Record<string, string>; body: string };
@@ -257,9 +252,19 @@ describe('a release with a migration and another course of a workflow', () => {
     );
   });
 
+  /** A payment that nobody confirms: its workflow waits until the session expires, after both releases. */
+  let unconfirmed = '';
+  const receiverAnswers = (sandboxReceiver: string) =>
+    ok('PATCH', `/api/checkout/webhooks/subscriptions/${subscription.subscriptionId}`, { sandboxReceiver });
+
   step(
-    'loses no request, and waiting workflows go on',
+    'loses no request, and the retries that wait are made by the new workers',
     async () => {
+      unconfirmed = await buy({ orderNo: 'UNCONFIRMED', phone: '0911000004', expiresInMinutes: 5 });
+      await receiverAnswers('error');
+      await buy({ orderNo: 'RETRIED', phone: '0911000001' });
+      await until('its events to wait for a retry', async () => (await eventsThatAre('RETRYING')) > 0, MINUTE_MS);
+      await receiverAnswers('ok');
       await underTraffic(() => release('next'));
       await expect(current()).resolves.toBe('next gets the workflows.');
     },
@@ -267,9 +272,10 @@ describe('a release with a migration and another course of a workflow', () => {
   );
 
   step(
-    'is rolled back without losing a request',
+    'is rolled back without losing a request, and a payment that has waited through both ends',
     async () => {
       await underTraffic(() => release(version));
+      await until('the session to expire', async () => (await statusOf(unconfirmed)) === 'EXPIRED', 5 * MINUTE_MS);
       await expect(current()).resolves.toBe(`${version} gets the workflows.`);
     },
     10 * MINUTE_MS,

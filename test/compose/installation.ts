@@ -9,6 +9,7 @@ import { Agent, request } from 'undici';
 const run = promisify(execFile);
 const PROJECT = resolve(import.meta.dirname, '../..');
 const OUTPUT_BYTES_MAX = 50_000_000;
+const engine = new Agent({ connect: { socketPath: '/var/run/docker.sock' } });
 /** The containers of a real installation on this machine have the name of the compose file. */
 const COMPOSE_PROJECT = 'meskot-test';
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -112,6 +113,19 @@ function createInstallation(folder: string) {
     /** The ids of the running containers of a service. */
     containersOf: async (service: string): Promise<string[]> =>
       (await compose('ps', '--quiet', service)).split('\n').filter(Boolean),
+    /** The processor time that each service has used, by the engine's count. */
+    cpuMs: async (): Promise<Record<string, number>> => {
+      const used: Record<string, number> = {};
+      const rows = await compose('ps', '--format', '{{.ID}} {{.Service}}', '--no-trunc');
+      for (const row of rows.split('\n').filter(Boolean)) {
+        const [id, service = ''] = row.split(' ');
+        const url = `http://engine/containers/${id}/stats?stream=false&one-shot=true`;
+        const { body } = await request(url, { dispatcher: engine });
+        const { cpu_stats: stats } = (await body.json()) as { cpu_stats: { cpu_usage: { total_usage: number } } };
+        used[service] = (used[service] ?? 0) + stats.cpu_usage.total_usage / 1_000_000;
+      }
+      return used;
+    },
     remove: async (): Promise<void> => {
       await agent?.destroy();
       await compose('--profile', '*', 'down', '--volumes', '--timeout', '2').catch(() => '');

@@ -1,9 +1,9 @@
 #!/bin/bash
-# `npm run test:compose`: brings what the tests need (prepare.sh), runs them, and stops the engine that it has started.
+# run.sh COMMAND…: brings what test:compose and bench:compose need (prepare.sh), runs the command, and stops the engine if
+# it was started for that.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 settings=$(test/compose/prepare.sh)
 eval "$settings"
 trap '[ -z "${STARTED_ENGINE:-}" ] || kill "$(cat "$STARTED_ENGINE")"' EXIT
-node --import ./scripts/install-if-needed.mjs --import ./test/support/end-with-parent.mjs --experimental-vm-modules \
-  node_modules/jest/bin/jest.js --config jest.compose.config.mjs "$@"
+"$@"

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Installation, Reply } from './installation.ts';
+import { API } from './merchant.ts';
 
-const API = 'https://pay.localhost';
 const PAYER = { channel: 'TELEBIRR', phone: '0911000001' };
 /** A request that gets no answer is repeated once, within the 10 s that a merchant's server would wait. */
 const REPEAT_AFTER_MS = 3_000;
 
 /** One purchase: its session, and whether its requests got their answers. */
 export type Purchase = { orderNo: string; sessionId: string | null; lost: string | null };
+
+type Traffic = { purchases: readonly Purchase[]; lost: string[]; repeats: number; times: readonly number[] };
 
 /**
  * Purchases at a steady rate, each a session and its payment, as a merchant's server makes them: with an Idempotency-Key,
@@ -18,13 +20,17 @@ export type Purchase = { orderNo: string; sessionId: string | null; lost: string
 export function startTraffic(installation: Installation, { key, perSecond }: { key: string; perSecond: number }) {
   const purchases: Purchase[] = [];
   const running = new Set<Promise<void>>();
+  /** Of each answered request, in ms. */
+  const times: number[] = [];
   let repeats = 0;
   let isStopped = false;
   const prefix = randomUUID().slice(0, 8);
 
   async function post(path: string, body: object): Promise<Reply> {
     const request = { key, body, idempotencyKey: randomUUID() };
+    const startedAt = performance.now();
     const first = await installation.send('POST', `${API}${path}`, request).catch(() => null);
+    if (first) times.push(performance.now() - startedAt);
     if (first && first.status < 500 && first.status !== 429 && first.status !== 409) return first;
     repeats += 1;
     await sleep(REPEAT_AFTER_MS);
@@ -58,11 +64,11 @@ export function startTraffic(installation: Installation, { key, perSecond }: { k
 
   return {
     /** Resolves once every purchase has its answers. */
-    stop: async (): Promise<{ purchases: readonly Purchase[]; lost: string[]; repeats: number }> => {
+    stop: async (): Promise<Traffic> => {
       isStopped = true;
       await loop;
       await Promise.all(running);
-      return { purchases, lost: purchases.flatMap(({ lost }) => lost ?? []), repeats };
+      return { purchases, lost: purchases.flatMap(({ lost }) => lost ?? []), repeats, times };
     },
   };
 }
