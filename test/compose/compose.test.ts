@@ -6,7 +6,8 @@ import { launchBrowser, openTab } from '../browser/browser.ts';
 import { until } from '../support/until.ts';
 import { cloneProject, type Installation } from './installation.ts';
 import { API, createMerchant } from './merchant.ts';
-import { type Purchase, startTraffic } from './traffic.ts';
+import { createShop, type Shop } from './shop.ts';
+import { startTraffic } from './traffic.ts';
 
 /** Docs: going-to-production.md, releasing.md, rolling-back.md */
 const [PORTAL, CONSOLE] = ['https://portal.localhost', 'https://console.localhost:4004'];
@@ -21,6 +22,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 let installation: Installation;
 let key = '';
+let shop: Shop;
 let subscription = { subscriptionId: '', secret: '' };
 
 beforeAll(async () => {
@@ -45,41 +47,7 @@ const step = (name: string, run: () => Promise<unknown>, timeoutMs: number): voi
   );
 
 const release = (...tag: string[]) => installation.execute('deploy/release', tag);
-const ok = async <Data>(method: string, path: string, body?: unknown): Promise<Data> => {
-  const { status, body: answer } = await installation.send<Data>(method, `${API}${path}`, { key, body });
-  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${answer.message}`);
-  return answer.data;
-};
-type Order = { orderNo: string; phone: string; expiresInMinutes?: number };
-
-async function buy({ orderNo: checkoutOrderNo, phone, ...rest }: Order): Promise<string> {
-  const order = { checkoutOrderNo, amount: 100.5, currency: 'ETB', ...rest };
-  const { sessionId } = await ok<{ sessionId: string }>('POST', '/api/checkout/sessions', order);
-  await ok('POST', `/api/checkout/sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone });
-  return sessionId;
-}
-
-const statusOf = async (sessionId: string | null) =>
-  (await ok<{ status: string }>('GET', `/api/checkout/hooks/status/${sessionId}`)).status;
-async function eventsThatAre(status: string): Promise<number> {
-  const { body } = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=${status}`, { key });
-  if (!body.pagination) throw new Error(`events that are ${status}: ${body.message}`);
-  return body.pagination.total;
-}
-
 const verifyLedger = () => installation.meskot(['ledger', 'verify']);
-
-/** Asks for one after the other: a key may ask 25 times a second. */
-async function allPaid(purchases: readonly Purchase[]): Promise<void> {
-  const deadlineMs = Date.now() + SETTLED_WITHIN_MS;
-  for (const { sessionId } of purchases) {
-    while ((await statusOf(sessionId)) !== 'SUCCESS') {
-      if (Date.now() > deadlineMs) throw new Error(`${sessionId} is ${await statusOf(sessionId)}`);
-      await sleep(500);
-    }
-    await sleep(50);
-  }
-}
 
 /** Purchases go on while the work is done; then nothing is lost: no request, no payment, no event, no santim. */
 async function underTraffic(work: () => Promise<unknown>): Promise<void> {
@@ -88,11 +56,11 @@ async function underTraffic(work: () => Promise<unknown>): Promise<void> {
   const { purchases, lost, repeats } = await traffic.stop();
   console.info(`${purchases.length} purchases, ${repeats} requests repeated, ${lost.length} lost`);
   expect(lost).toEqual([]);
-  await allPaid(purchases);
+  await shop.allPaid(purchases);
   await until(
     'all events to be delivered',
     async () => {
-      return (await eventsThatAre('PENDING')) + (await eventsThatAre('RETRYING')) === 0;
+      return (await shop.eventsThatAre('PENDING')) + (await shop.eventsThatAre('RETRYING')) === 0;
     },
     SETTLED_WITHIN_MS,
   );
@@ -121,6 +89,7 @@ step(
   'the first admin, a merchant and its key come from commands in the container',
   async () => {
     ({ key } = await createMerchant(installation));
+    shop = createShop(installation, key);
     expect(key).toMatch(/^sk_test_/);
   },
   MINUTE_MS,
@@ -129,16 +98,16 @@ step(
 step(
   'a payment through the proxy reaches the receiver as a webhook with a valid signature',
   async () => {
-    subscription = await ok('POST', '/api/checkout/webhooks/subscriptions', {
+    subscription = await shop.ok('POST', '/api/checkout/webhooks/subscriptions', {
       sandboxReceiver: 'ok',
       eventTypes: ['*'],
     });
-    const sessionId = await buy({ orderNo: 'ORDER-1', phone: '0911000001' });
-    await until('the payment to succeed', async () => (await statusOf(sessionId)) === 'SUCCESS', MINUTE_MS);
+    const sessionId = await shop.buy({ orderNo: 'ORDER-1', phone: '0911000001' });
+    await until('the payment to succeed', async () => (await shop.statusOf(sessionId)) === 'SUCCESS', MINUTE_MS);
     const path = `/api/checkout/webhooks/subscriptions/${subscription.subscriptionId}/requests`;
     type Received = { headers: Record<string, string>; body: string };
     const paid = await until('payment.succeeded', async () =>
-      (await ok<Received[]>('GET', path)).find(({ body }) => body.includes('payment.succeeded')),
+      (await shop.ok<Received[]>('GET', path)).find(({ body }) => body.includes('payment.succeeded')),
     );
     expect(verifyWebhook(Buffer.from(paid.body), paid.headers, subscription.secret)).toMatchObject({
       event: 'payment.succeeded',
@@ -226,7 +195,7 @@ step(
     await kill('postgres');
     await sleep(15_000);
     const { purchases } = await traffic.stop();
-    await allPaid(purchases.filter(({ lost, sessionId }) => lost === null && sessionId !== null));
+    await shop.allPaid(purchases.filter(({ lost, sessionId }) => lost === null && sessionId !== null));
     await expect(verifyLedger()).resolves.not.toContain('BROKEN');
   },
   5 * MINUTE_MS,
@@ -255,15 +224,15 @@ describe('a release with a migration and another course of a workflow', () => {
   /** A payment that nobody confirms: its workflow waits until the session expires, after both releases. */
   let unconfirmed = '';
   const receiverAnswers = (sandboxReceiver: string) =>
-    ok('PATCH', `/api/checkout/webhooks/subscriptions/${subscription.subscriptionId}`, { sandboxReceiver });
+    shop.ok('PATCH', `/api/checkout/webhooks/subscriptions/${subscription.subscriptionId}`, { sandboxReceiver });
 
   step(
     'loses no request, and the retries that wait are made by the new workers',
     async () => {
-      unconfirmed = await buy({ orderNo: 'UNCONFIRMED', phone: '0911000004', expiresInMinutes: 5 });
+      unconfirmed = await shop.buy({ orderNo: 'UNCONFIRMED', phone: '0911000004', expiresInMinutes: 5 });
       await receiverAnswers('error');
-      await buy({ orderNo: 'RETRIED', phone: '0911000001' });
-      await until('its events to wait for a retry', async () => (await eventsThatAre('RETRYING')) > 0, MINUTE_MS);
+      await shop.buy({ orderNo: 'RETRIED', phone: '0911000001' });
+      await until('its events to wait for a retry', async () => (await shop.eventsThatAre('RETRYING')) > 0, MINUTE_MS);
       await receiverAnswers('ok');
       await underTraffic(() => release('next'));
       await expect(current()).resolves.toBe('next gets the workflows.');
@@ -275,7 +244,7 @@ describe('a release with a migration and another course of a workflow', () => {
     'is rolled back without losing a request, and a payment that has waited through both ends',
     async () => {
       await underTraffic(() => release(version));
-      await until('the session to expire', async () => (await statusOf(unconfirmed)) === 'EXPIRED', 5 * MINUTE_MS);
+      await until('the session to expire', async () => (await shop.statusOf(unconfirmed)) === 'EXPIRED', 5 * MINUTE_MS);
       await expect(current()).resolves.toBe(`${version} gets the workflows.`);
     },
     10 * MINUTE_MS,
@@ -298,7 +267,7 @@ step(
     const traffic = startTraffic(installation, { key, perSecond: PER_SECOND });
     await sleep(10_000);
     const { purchases } = await traffic.stop();
-    await allPaid(purchases);
+    await shop.allPaid(purchases);
     await sleep(ARCHIVED_WITHIN_MS);
     await installation.compose('rm', '--stop', '--force', 'postgres');
     await installation.docker('volume', 'rm', `${installation.project}_postgres`);
@@ -306,7 +275,7 @@ step(
     await expect(installation.send('GET', `${API}/readyz`)).rejects.toThrow();
     await installation.compose('start', 'proxy');
     await underTraffic(() => sleep(10_000));
-    await allPaid(purchases);
+    await shop.allPaid(purchases);
   },
   10 * MINUTE_MS,
 );
