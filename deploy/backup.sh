@@ -23,9 +23,9 @@ copy_database() {
   pg_basebackup --host postgres --username meskot_backup --pgdata "$new" --format tar --gzip --checkpoint fast --no-password \
     && sync "$new"/* && chown --recursive postgres "$new" && mv "$new" "/backups/base/$name" && touch /backups/last || return
   # For the textfile collector of Prometheus' node_exporter.
-  echo "meskot_backup_last_success_timestamp_seconds $(stat --format %Y /backups/last)" > /backups/meskot_backup.prom.new
-  chmod 644 /backups/meskot_backup.prom.new
-  mv /backups/meskot_backup.prom.new /backups/meskot_backup.prom
+  echo "meskot_backup_last_success_timestamp_seconds $(stat --format %Y /backups/last)" > /backups/backup.prom.new
+  chmod 644 /backups/backup.prom.new
+  mv /backups/backup.prom.new /backups/backup.prom
   say "the database is copied: $name, $(du --summarize --human-readable "/backups/base/$name" | cut -f 1)"
   remove_old
 }

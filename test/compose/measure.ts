@@ -5,8 +5,11 @@ import { cloneProject } from './installation.ts';
 import { API, createMerchant } from './merchant.ts';
 import { startTraffic } from './traffic.ts';
 
-/** `npm run bench:compose`: what an installation of the compose file costs when nothing happens, and under purchases. */
-const RATES = [0, 5, 20, 40];
+/**
+ * `npm run bench:compose [-- PER_SECOND…]`: what an installation of the compose file costs when nothing happens, and under
+ * purchases, whose own cost on the same machine is not counted.
+ */
+const RATES = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [0, 5, 20, 40];
 const SECONDS = 60;
 /** What a start leaves to do. */
 const SETTLE_MS = 60_000;

@@ -40,8 +40,8 @@ let walk: Walk;
 
 beforeAll(async () => {
   walk = await startWalk('ODD');
-}, 60_000);
-afterAll(() => walk.service.close(), 60_000);
+}, 180_000);
+afterAll(() => walk.service.close(), 180_000);
 
 const changing = (): Operation[] => walk.operations.filter(({ method }) => method !== 'GET');
 
@@ -75,7 +75,7 @@ test('a malformed value in any body field gets a 4xx with a code and a message, 
   expect(accepted).toEqual([]);
   expect(requests).toBeGreaterThan(400);
   expect(await readRows(walk.service.fixture.db)).toEqual(before);
-}, 60_000);
+}, 180_000);
 
 test('a malformed body gets a 4xx with a code and a message from every route, and changes no row', async () => {
   const before = await readRows(walk.service.fixture.db);
@@ -88,4 +88,4 @@ test('a malformed body gets a 4xx with a code and a message from every route, an
   }
   expect(accepted).toEqual([]);
   expect(await readRows(walk.service.fixture.db)).toEqual(before);
-}, 60_000);
+}, 180_000);
