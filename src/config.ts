@@ -120,7 +120,7 @@ const Fields = z.object({
   EGRESS_DENY_CIDRS: list
     .refine((ranges) => ranges.every(isRange), 'must be networks such as 196.188.0.0/16, separated by commas')
     .default(['168.63.129.16/32']),
-  EGRESS_PROXY_URL: baseAddress({ user: true, example: 'http://proxy.example.et:3128' }).optional(),
+  EGRESS_PROXY_URL: baseAddress({ user: true, example: 'http://egress.example.et:8080' }).optional(),
   RATE_LIMIT_SANDBOX_PER_SECOND: count(25),
   RATE_LIMIT_LIVE_PER_SECOND: count(50),
   RATE_LIMIT_LISTS_PER_SECOND: count(20),

@@ -10,6 +10,8 @@ STAND_INS=test/compose/stand-ins
 BASE=meskot-stand-in
 # Debian's next release: the engine's plug-ins of this one are too old.
 SUITE=forky
+# Where this machine has its packages from.
+mirror() { apt-get indextargets --no-release-info --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1; }
 mkdir -p "$CACHE"
 say() { echo "test:compose: $*" >&2; }
 
@@ -49,11 +51,11 @@ install_plugins() {
   say "installing Compose and BuildKit"
   local packages=$CACHE/plugins
   mkdir -p "$packages" "$DOCKER_CONFIG/cli-plugins"
-  curl -fsS "http://deb.debian.org/debian/dists/$SUITE/main/binary-amd64/Packages.xz" | xz -d > "$packages/index"
+  curl -fsS "$(mirror)dists/$SUITE/main/binary-amd64/Packages.xz" | xz -d > "$packages/index"
   for name in docker-compose docker-buildx; do
     local file
     file=$(awk -v name="$name" '$1 == "Package:" {current = $2} current == name && $1 == "Filename:" {print $2; exit}' "$packages/index")
-    curl -fsS -o "$packages/$name.deb" "http://deb.debian.org/debian/$file"
+    curl -fsS -o "$packages/$name.deb" "$(mirror)$file"
     dpkg -x "$packages/$name.deb" "$packages/$name"
     cp "$packages/$name/usr/libexec/docker/cli-plugins/$name" "$DOCKER_CONFIG/cli-plugins/"
   done
@@ -101,7 +103,7 @@ make_stand_in() {
   if ! has "$BASE"; then
     command -v debootstrap > /dev/null || install_packages debootstrap
     say "making the root of the stand-ins"
-    "$STAND_INS/base.sh" "$BASE" > "$CACHE/base.log" 2>&1
+    "$STAND_INS/base.sh" "$BASE" "$(mirror)" > "$CACHE/base.log" 2>&1
   fi
   case $image in
     node:*)

@@ -2,10 +2,10 @@
 # The images that cannot be pulled, made of packages: programs of the same versions under the same names. `base.sh` makes
 # the root of them all, Debian's next release, which has PostgreSQL 18 and Caddy as the official images have them.
 set -euo pipefail
-image=$1
+image=$1 mirror=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-debootstrap --variant=minbase --include=ca-certificates,netcat-openbsd forky "$folder/root" http://deb.debian.org/debian sid
+debootstrap --variant=minbase --include=ca-certificates,netcat-openbsd forky "$folder/root" "$mirror" sid
 # A mirror may be older than its list says.
 echo 'Acquire::Check-Valid-Until "false";' > "$folder/root/etc/apt/apt.conf.d/mirror"
 # Of a network whose proxy has an authority of its own.
