@@ -201,11 +201,11 @@ test('after an outage of Temporal with 500 payments and some withdrawals, withdr
   // Including the pause of the clients: what counts is that most of the payments still wait.
   await withTimeout(60_000, async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
   expect((await fixture.db.knex()('outbox')).length).toBeGreaterThan(WAITING / 2);
-  await withTimeout(120_000, async () => (await fixture.db.knex()('outbox')).length === 0);
+  await withTimeout(300_000, async () => (await fixture.db.knex()('outbox')).length === 0);
   const ids = await until('all to run', async () => {
     const running = new Set(await temporal.running());
     return waiting.every((attemptId) => running.has(`payment-${attemptId}`)) && running;
   });
   expect(finished.filter((attemptId) => ids.has(`payment-${attemptId}`))).toEqual([]);
   expect((await simulator.journal()).payouts).toHaveLength(WITHDRAWALS);
-}, 240_000);
+}, 480_000);
