@@ -4,7 +4,7 @@ import { BUCKET_FIELDS, bucketProblems, isFolderSetting, placesOf } from './lib/
 import { listed, readGiven, type Variables } from './lib/given-settings.ts';
 import { isRange } from './lib/ip-range.ts';
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
-import { baseAddress, required, webPort, wholeNumber, wholeNumbers } from './lib/setting-fields.ts';
+import { baseAddress, flag, required, webPort, wholeNumber, wholeNumbers } from './lib/setting-fields.ts';
 import { LIVE_CHANNELS, productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
 
 const LOCAL_URL = 'http://localhost:4000';
@@ -15,7 +15,6 @@ const QUEUES = ['payments', 'money', 'webhooks', 'reports'] as const;
 /** The task queues of workers. `webhooks` has a second one beside it, for sends that hang. */
 export type TaskQueue = (typeof QUEUES)[number];
 
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = (defaultValue: number, max: number) => wholeNumber(1, max).default(defaultValue);
 const count = (defaultValue: number, max = 1_000_000) => wholeNumber(0, max).default(defaultValue);
 const file = z.string().min(1);

@@ -168,7 +168,10 @@ describe('settings', () => {
     [{ S3_BUCKET: 'Meskot!' }, 'S3_BUCKET must be the name of a bucket'],
     [{ S3_BUCKET: 'meskot', S3_PREFIX: '/a' }, 'S3_PREFIX must be names that each end with a slash'],
     [{ S3_BUCKET: 'meskot', S3_ENDPOINT: 'objects.example.et' }, 'S3_ENDPOINT must be a full address'],
-    [{ S3_BUCKET: 'meskot', S3_ENDPOINT: 'https://a.example/b' }, 'S3_ENDPOINT must have no user, path or query'],
+    [
+      { S3_BUCKET: 'meskot', S3_ENDPOINT: 'https://a.example/b' },
+      'S3_ENDPOINT must be a full address such as https://objects.example.et',
+    ],
   ])('settings of files that contradict each other or name no bucket are refused: %j', (changes, message) => {
     expect(() => readConfig({ ...REQUIRED, ...changes })).toThrow(message);
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { type Bucket, openFileBucket, type OnStoreCall } from './file-bucket.ts';
 import { type FileStore, openFileFolder } from './file-folder.ts';
+import { baseAddress, flag } from './setting-fields.ts';
 
 export type { FileStore };
 
@@ -22,42 +23,27 @@ export function observePlaces<Name extends string>(
   ) as Record<Name, FilePlace>;
 }
 
-/** An empty one is none, so that a compose file can pass on what may not be set. */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const text = z.string().trim().min(1).max(500);
+const text = z.string().min(1).max(500);
 
 /** The settings of a bucket, in place of the folders. */
 export const BUCKET_FIELDS = {
-  S3_BUCKET: optional(
-    z
-      .string()
-      .regex(
-        /^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/,
-        'must be the name of a bucket: 3 to 63 small letters, digits, dots, dashes',
-      ),
-  ),
+  S3_BUCKET: z
+    .string()
+    .regex(
+      /^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/,
+      'must be the name of a bucket: 3 to 63 small letters, digits, dots, dashes',
+    )
+    .optional(),
   S3_PREFIX: z
     .string()
     .regex(/^(?:[\w.-]{1,100}\/){0,5}$/, 'must be names that each end with a slash, such as meskot/')
     .default(''),
-  S3_ENDPOINT: optional(
-    z
-      .url({ protocol: /^https?$/, error: 'must be a full address such as https://objects.example.et' })
-      .refine(isOrigin, 'must have no user, path or query: the bucket is S3_BUCKET'),
-  ),
-  S3_REGION: optional(text).transform((region) => region ?? 'us-east-1'),
-  S3_PATH_STYLE: optional(flag),
-  S3_ACCESS_KEY_ID: optional(text),
-  S3_SECRET_ACCESS_KEY: optional(text),
+  S3_ENDPOINT: baseAddress({ example: 'https://objects.example.et' }).optional(),
+  S3_REGION: text.default('us-east-1'),
+  S3_PATH_STYLE: flag.optional(),
+  S3_ACCESS_KEY_ID: text.optional(),
+  S3_SECRET_ACCESS_KEY: text.optional(),
 };
-
-function isOrigin(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { username, password, pathname, search, hash } = new URL(url);
-  return [username, password, search, hash].every((part) => part === '') && pathname === '/';
-}
 
 /** The settings of the folders, one for each kind of file. */
 const FOLDERS = { documents: 'KYC_DOCUMENTS_DIR', reports: 'REPORTS_DIR' } as const;

@@ -5,6 +5,8 @@ import { BLOCKED_PORTS } from './ports.ts';
 
 // Types of settings, which are texts.
 
+export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
 const isWholeNumber = (text: string, min: number, max: number): boolean =>
   /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max;
 

@@ -7,13 +7,13 @@ import { until } from '../support/until.ts';
 import { cloneProject, type Installation } from './installation.ts';
 import { API, createMerchant } from './merchant.ts';
 import { createShop, type Shop } from './shop.ts';
+import { step } from './step.ts';
 import { startTraffic } from './traffic.ts';
+import { PAID, PER_SECOND, underTraffic } from './under-traffic.ts';
 
 /** Docs: going-to-production.md, releasing.md, rolling-back.md */
 const [PORTAL, CONSOLE] = ['https://portal.localhost', 'https://console.localhost:4004'];
 const MINUTE_MS = 60_000;
-const SETTLED_WITHIN_MS = 2 * MINUTE_MS;
-const PER_SECOND = 5;
 /** The archive's minute, and what it takes. */
 const ARCHIVED_WITHIN_MS = 75_000;
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -31,48 +31,10 @@ beforeAll(async () => {
 }, 2 * MINUTE_MS);
 afterAll(() => installation.remove(), 2 * MINUTE_MS);
 
-let isBroken = false;
-
-/** A test that goes on where the one before has ended: after a failure, none of the later ones could say anything. */
-const step = (name: string, run: () => Promise<unknown>, timeoutMs: number): void =>
-  test(
-    name,
-    async () => {
-      if (isBroken) throw Object.assign(new Error(), { stack: 'not run: a step before it has failed' });
-      isBroken = true;
-      await run();
-      isBroken = false;
-    },
-    timeoutMs,
-  );
-
 const release = (...tag: string[]) => installation.execute('deploy/release', tag);
+/** Purchases go on meanwhile, and none is lost. */
+const withPurchases = (work: () => Promise<unknown>) => underTraffic({ installation, shop }, work);
 const verifyLedger = () => installation.meskot(['ledger', 'verify']);
-
-/** Purchases go on while the work is done; then nothing is lost: no request, no payment, no event, no santim. */
-async function underTraffic(work: () => Promise<unknown>): Promise<void> {
-  const traffic = startTraffic(installation, { key, perSecond: PER_SECOND });
-  await work().finally(() => traffic.stop());
-  const { purchases, lost, repeats } = await traffic.stop();
-  console.info(`${purchases.length} purchases, ${repeats} requests repeated, ${lost.length} lost`);
-  expect(lost).toEqual([]);
-  await shop.allPaid(purchases);
-  await until(
-    'all events to be delivered',
-    async () => {
-      return (await shop.eventsThatAre('PENDING')) + (await shop.eventsThatAre('RETRYING')) === 0;
-    },
-    SETTLED_WITHIN_MS,
-  );
-  await expect(verifyLedger()).resolves.not.toContain('BROKEN');
-}
-
-const kill = async (service: string): Promise<void> => {
-  const [container = ''] = await installation.containersOf(service);
-  await installation.docker('kill', container);
-  // An engine restarts what has died, but not what a command has killed.
-  await installation.docker('start', container);
-};
 
 step(
   'the commands of the page start an installation',
@@ -140,17 +102,10 @@ step(
   MINUTE_MS,
 );
 
-type Finding = { name: string; status: string; found: string };
-
-async function doctor(): Promise<Finding[]> {
-  const printed = await installation.meskot(['doctor', '--json']).catch((error: Error) => error.message);
-  return JSON.parse(printed.slice(printed.indexOf('['), printed.lastIndexOf(']') + 1)) as Finding[];
-}
-
 step(
   'doctor finds nothing wrong',
   async () => {
-    const findings = await doctor();
+    const findings = await installation.doctor();
     expect(findings.filter(({ status }) => status === 'wrong')).toEqual([]);
   },
   MINUTE_MS,
@@ -159,7 +114,7 @@ step(
 step(
   'more processes start by a number in .env, and later commands keep it',
   async () => {
-    await underTraffic(async () => {
+    await withPurchases(async () => {
       await installation.set({ API_COUNT: '3', WORKER_COUNT: '3' });
       await release();
       await installation.compose('up', '--detach');
@@ -178,9 +133,9 @@ for (const service of ['api', 'worker', 'simulator', 'temporal', 'temporal-postg
   step(
     `kill -9 of ${service} loses nothing`,
     () =>
-      underTraffic(async () => {
+      withPurchases(async () => {
         await sleep(3_000);
-        await kill(service);
+        await installation.kill(service);
         await sleep(10_000);
       }),
     5 * MINUTE_MS,
@@ -192,9 +147,10 @@ step(
   async () => {
     const traffic = startTraffic(installation, { key, perSecond: PER_SECOND });
     await sleep(3_000);
-    await kill('postgres');
+    await installation.kill('postgres');
     await sleep(15_000);
     const { purchases } = await traffic.stop();
+    expect(purchases.length).toBeGreaterThan(PER_SECOND);
     await shop.allPaid(purchases.filter(({ lost, sessionId }) => lost === null && sessionId !== null));
     await expect(verifyLedger()).resolves.not.toContain('BROKEN');
   },
@@ -204,9 +160,23 @@ step(
 describe('a release with a migration and another course of a workflow', () => {
   /** The build that gets the workflows. */
   const current = async (): Promise<string | undefined> =>
-    (await doctor()).find(({ name }) => name === 'Temporal build')?.found;
+    (await installation.doctor()).find(({ name }) => name === 'Temporal build')?.found;
+
+  const next = `${version}-next`;
+  /** The images of the processes that run. */
+  const running = async (): Promise<string[]> => {
+    const ids = [...(await installation.containersOf('api')), ...(await installation.containersOf('worker'))];
+    return (await installation.docker('inspect', '--format', '{{.Image}}', ...ids)).trim().split('\n');
+  };
+  const imageOf = async (tag: string): Promise<string> =>
+    (await installation.docker('image', 'inspect', '--format', '{{.Id}}', `meskot:${tag}`)).trim();
+  const checkOut = (from: string, to: string) =>
+    installation.write('package.json', (text) => text.replace(`"version": "${from}"`, `"version": "${to}"`));
+  let before = '';
 
   beforeAll(async () => {
+    before = await imageOf(version);
+    await checkOut(version, next);
     await installation.write(
       'migrations/9999-next-release.sql',
       () => 'ALTER TABLE merchant ADD COLUMN next_release text;\n',
@@ -232,10 +202,15 @@ describe('a release with a migration and another course of a workflow', () => {
       unconfirmed = await shop.buy({ orderNo: 'UNCONFIRMED', phone: '0911000004', expiresInMinutes: 5 });
       await receiverAnswers('error');
       await shop.buy({ orderNo: 'RETRIED', phone: '0911000001' });
-      await until('its events to wait for a retry', async () => (await shop.eventsThatAre('RETRYING')) > 0, MINUTE_MS);
+      await until(
+        'its event to wait for a retry',
+        async () => (await shop.eventsThatAre('RETRYING', PAID)) > 0,
+        MINUTE_MS,
+      );
       await receiverAnswers('ok');
-      await underTraffic(() => release('next'));
-      await expect(current()).resolves.toBe('next gets the workflows.');
+      await withPurchases(() => release());
+      await expect(current()).resolves.toBe(`${next} gets the workflows.`);
+      expect(new Set(await running())).toEqual(new Set([await imageOf(next)]));
     },
     15 * MINUTE_MS,
   );
@@ -243,18 +218,27 @@ describe('a release with a migration and another course of a workflow', () => {
   step(
     'is rolled back without losing a request, and a payment that has waited through both ends',
     async () => {
-      await underTraffic(() => release(version));
+      await withPurchases(() => release(version));
       await until('the session to expire', async () => (await shop.statusOf(unconfirmed)) === 'EXPIRED', 5 * MINUTE_MS);
       await expect(current()).resolves.toBe(`${version} gets the workflows.`);
+      expect(new Set(await running())).toEqual(new Set([before]));
+      await expect(imageOf(version)).resolves.toBe(before);
     },
     10 * MINUTE_MS,
+  );
+
+  step(
+    'of a version that is neither here nor a tag of an image is refused',
+    () => expect(release('9.9.9')).rejects.toThrow(/check the release 9\.9\.9 out/),
+    MINUTE_MS,
   );
 
   step(
     'whose migration fails changes nothing',
     async () => {
       await installation.write('migrations/9999-that-fails.sql', () => 'SELECT 1 / 0;\n');
-      await underTraffic(async () => expect(release('broken')).rejects.toThrow(/still runs/));
+      await checkOut(next, `${version}-broken`);
+      await withPurchases(async () => expect(release()).rejects.toThrow(/still runs/));
       await expect(current()).resolves.toBe(`${version} gets the workflows.`);
     },
     10 * MINUTE_MS,
@@ -268,14 +252,43 @@ step(
     await sleep(10_000);
     const { purchases } = await traffic.stop();
     await shop.allPaid(purchases);
+    const document = '/var/lib/meskot/documents/kept';
+    await installation.compose('exec', '--no-TTY', 'api', 'touch', document);
     await sleep(ARCHIVED_WITHIN_MS);
+    await installation.compose('exec', '--no-TTY', 'api', 'rm', document);
+    const metrics = await installation.compose('exec', '--no-TTY', 'backup', 'cat', '/backups/backup.prom');
+    expect(metrics).toMatch(/^meskot_backup_archive_failing 0\nmeskot_backup_last_success_timestamp_seconds \d+\n$/);
     await installation.compose('rm', '--stop', '--force', 'postgres');
     await installation.docker('volume', 'rm', `${installation.project}_postgres`);
     await installation.execute('deploy/restore', []);
     await expect(installation.send('GET', `${API}/readyz`)).rejects.toThrow();
+    await installation.compose('exec', '--no-TTY', 'api', 'test', '-e', document);
     await installation.compose('start', 'proxy');
-    await underTraffic(() => sleep(10_000));
+    await withPurchases(() => sleep(10_000));
     await shop.allPaid(purchases);
+  },
+  10 * MINUTE_MS,
+);
+
+step(
+  'a mistake is undone by the backup of the time before it',
+  async () => {
+    const kept = await shop.buy({ orderNo: 'BEFORE', phone: '0911000001' });
+    await until('it to be paid', async () => (await shop.statusOf(kept)) === 'SUCCESS', MINUTE_MS);
+    const psql = ['psql', '--username', 'postgres', '--tuples-only', '--no-align', '--command', 'SELECT now()'];
+    const time = (await installation.compose('exec', '--no-TTY', 'postgres', ...psql)).trim();
+    await sleep(1_000);
+    const mistake = await shop.buy({ orderNo: 'AFTER', phone: '0911000001' });
+    await installation.execute('deploy/restore', [time]);
+    await installation.compose('start', 'proxy');
+    await until('the API', async () => (await shop.statusOf(kept).catch(() => '')) === 'SUCCESS', MINUTE_MS);
+    await expect(shop.statusOf(mistake)).rejects.toThrow(/404/);
+    await withPurchases(() => sleep(5_000));
+    await expect(installation.execute('deploy/restore', ['2020-01-01 00:00:00+00'])).rejects.toThrow(
+      /nothing has changed/,
+    );
+    await installation.compose('up', '--detach', '--wait');
+    await expect(shop.statusOf(kept)).resolves.toBe('SUCCESS');
   },
   10 * MINUTE_MS,
 );

@@ -19,6 +19,7 @@ export type Reply<Data = Record<string, unknown>> = {
   body: { message: string; data: Data; error?: { code: string }; pagination?: { total: number } };
 };
 
+type Finding = { name: string; status: string; found: string };
 type RequestOptions = { key?: string; body?: unknown; idempotencyKey?: string };
 
 export type Installation = ReturnType<typeof createInstallation>;
@@ -113,6 +114,13 @@ function createInstallation(folder: string) {
     /** The ids of the running containers of a service. */
     containersOf: async (service: string): Promise<string[]> =>
       (await compose('ps', '--quiet', service)).split('\n').filter(Boolean),
+    /** What `meskot doctor` finds; it ends with 1 where something is wrong. */
+    doctor: async (): Promise<Finding[]> => {
+      const printed = await compose('exec', '--no-TTY', 'api', 'meskot', 'doctor', '--json').catch(
+        (error: Error) => error.message,
+      );
+      return JSON.parse(printed.slice(printed.indexOf('['), printed.lastIndexOf(']') + 1)) as Finding[];
+    },
     /** The processor time that each service has used, by the engine's count. */
     cpuMs: async (): Promise<Record<string, number>> => {
       const used: Record<string, number> = {};
@@ -125,6 +133,12 @@ function createInstallation(folder: string) {
         used[service] = (used[service] ?? 0) + stats.cpu_usage.total_usage / 1_000_000;
       }
       return used;
+    },
+    kill: async (service: string): Promise<void> => {
+      const [id = ''] = (await compose('ps', '--quiet', service)).split('\n');
+      await execute('docker', ['kill', id]);
+      // An engine restarts what has died, but not what a command has killed.
+      await execute('docker', ['start', id]);
     },
     remove: async (): Promise<void> => {
       await agent?.destroy();

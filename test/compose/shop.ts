@@ -27,8 +27,11 @@ export function createShop(installation: Installation, key: string) {
 
   const statusOf = async (sessionId: string | null) =>
     (await ok<{ status: string }>('GET', `/api/checkout/hooks/status/${sessionId}`)).status;
-  async function eventsThatAre(status: string): Promise<number> {
-    const { body } = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=${status}`, { key });
+  async function eventsThatAre(status: string, type?: string): Promise<number> {
+    const filter = type === undefined ? '' : `&event=${type}`;
+    const { body } = await installation.send('GET', `${API}/api/checkout/webhooks/events?status=${status}${filter}`, {
+      key,
+    });
     if (!body.pagination) throw new Error(`events that are ${status}: ${body.message}`);
     return body.pagination.total;
   }
@@ -45,5 +48,5 @@ export function createShop(installation: Installation, key: string) {
     }
   }
 
-  return { ok, buy, statusOf, eventsThatAre, allPaid };
+  return { key, ok, buy, statusOf, eventsThatAre, allPaid };
 }

@@ -8,8 +8,8 @@ import { alertNames, PROMETHEUS, readText } from './files.ts';
 
 const promtool = (...args: string[]): string => execFileSync('promtool', args, { cwd: PROMETHEUS, encoding: 'utf8' });
 
-/** Metrics of Prometheus itself, of its rules, and of the job that makes backups. */
-const NOT_OURS = ['up', 'ALERTS', 'meskot_backup_last_success_timestamp_seconds'];
+/** Metrics of Prometheus itself, of its rules, and of deploy/backup.sh. */
+const NOT_OURS = ['up', 'ALERTS', 'meskot_backup_last_success_timestamp_seconds', 'meskot_backup_archive_failing'];
 
 /** The metrics and labels that the page of metrics documents; a histogram also has its buckets. */
 function documented(): { metrics: Set<string>; labels: Set<string> } {
