@@ -20,7 +20,7 @@ export async function startPublicApi(
 ): Promise<Listening> {
   const documented = [...merchantRoutes, isForOperators ? invitationRoutes.ofAll : invitationRoutes.ofMerchants];
   const routes = [...documented, ...(isForOperators ? operatorRoutes : [])];
-  const docs = { folder: docsFolder, routes: documented };
+  const docs = { docsFolder, routes: documented, serverUrl: shared.baseUrl };
   return createApiServer({ ...shared, identify, routes, routers, docs }).listen(port, host);
 }
 
@@ -56,7 +56,7 @@ export async function startOperatorsListener(
 ): Promise<Listening> {
   const { CONSOLE_URL: url, CONSOLE_PORT: port, CONSOLE_HOST: host } = config;
   const ofKeys = [invitationRoutes.ofOperators, ...operatorRoutes];
-  const docs = { folder: docsFolder, routes: ofKeys };
+  const docs = { docsFolder, routes: ofKeys, serverUrl: url ?? '' };
   if (url === undefined) {
     const server = createApiServer({ ...shared, identify: identifyByKey, routes: ofKeys, routers: [], docs });
     return server.listen(port, host);

@@ -76,8 +76,11 @@ export function readExamples(folder: string): Examples {
   return { ...read('examples.json'), responses: read('answers.json') } as Examples;
 }
 
-/** The parts of the document beside the routes; `baseUrl` without a slash at its end. */
-export type DocsOptions = { version: string; baseUrl: string; examples: Examples };
+/**
+ * The parts of the document beside the routes. `serverUrl`: where the routes are, which is `baseUrl`, the public address, for
+ * merchants' ones only. Both without a slash at their end.
+ */
+export type DocsOptions = { version: string; baseUrl: string; serverUrl: string; examples: Examples };
 
 /** The OpenAPI 3.1 document of the route table, from the schemas that the pipeline validates with. */
 export function createOpenApiDocument(
@@ -99,7 +102,7 @@ export function createOpenApiDocument(
         description:
           'Payments in ETB. Every response is one envelope; every error has a code and a message with the next step. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).\n\nGuide: [Receiving and verifying webhooks](/docs/guides/verifying-webhooks). [What each error code means](/docs/errors).',
       },
-      servers: [{ url: options.baseUrl || '/' }],
+      servers: [{ url: options.serverUrl || '/' }],
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
         examples: Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, options)])),

@@ -63,8 +63,11 @@ export type ApiServerDeps = Readiness &
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
-    /** The project's `docs`, with the guides to serve, and the routes to describe; null: no docs are served. */
-    docs: { folder: string; routes: readonly Route[] } | null;
+    /**
+     * The project's `docs`, with the guides to serve, and the routes to describe with their address, '' where it is that of
+     * the docs; null: no docs are served.
+     */
+    docs: { docsFolder: string; routes: readonly Route[]; serverUrl: string } | null;
     version: string;
     log: Logger;
     clock: Clock;
@@ -148,7 +151,7 @@ function createApp(deps: ApiServerDeps, { health, context }: { health: Route[]; 
   app.use(createRequestContext(context));
   app.use(createDispatch([...health, ...deps.routes], (route) => createRouteMiddleware(route, pipelineDeps)));
   const { docs } = deps;
-  if (docs) app.use(createDocsRouter([...health, ...docs.routes], { ...deps, docsFolder: docs.folder }).routes());
+  if (docs) app.use(createDocsRouter([...health, ...docs.routes], { ...deps, ...docs }).routes());
   for (const one of deps.routers) app.use(one.routes());
   // Behind the pages, which may have a home of their own.
   if (docs) app.use(createHomeRouter().routes());

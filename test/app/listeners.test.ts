@@ -119,14 +119,18 @@ test("a setting adds the operators' routes to the public listener, and leaves th
 });
 
 test("each listener's docs have its own routes only: those of merchants do not mention operators", async () => {
-  const paths = async (url: string) => Object.keys((await ask(`${url}/openapi.json`, 'GET')).body.paths);
+  const documentOf = async (url: string) => (await ask(`${url}/openapi.json`, 'GET')).body;
   for (const url of [api.url, open.url]) {
     const document = await ask(`${url}/openapi.json`, 'GET');
     expect(document.text).not.toMatch(/[/]api[/]ops|operatorKey|consoleSession/);
     expect((await ask(`${url}/docs`, 'GET')).text).not.toContain('/api/ops');
     expect((await ask(`${url}/docs/api/operators-queue`, 'GET')).status).toBe(404);
   }
-  const ofOperators = await paths(api.operatorsUrl);
+  expect((await documentOf(api.url)).servers).toEqual([{ url: 'http://localhost:4000' }]);
+  const document = await documentOf(api.operatorsUrl);
+  // Their own, whatever its address is: not that of merchants.
+  expect(document.servers).toEqual([{ url: '/' }]);
+  const ofOperators = Object.keys(document.paths);
   expect(ofOperators.filter((path) => !path.startsWith('/api/ops/'))).toEqual([
     '/livez',
     '/readyz',

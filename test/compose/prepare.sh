@@ -120,9 +120,9 @@ make_stand_in() {
     caddy:*) build caddy "$image" "$STAND_INS" ;;
     maildev/maildev:*) build maildev "$image" "$STAND_INS" --build-arg "NODE_IMAGE=$node" ;;
     temporalio/*)
-      build_temporal "$server_version" "$CACHE/temporal" "$ui_version"
-      local target=${image#temporalio/}
-      build temporal "$image" "$CACHE/temporal" --target "${target%%:*}"
+      local target=${image#temporalio/} folder=$CACHE/temporal-$server_version-$ui_version
+      build_temporal "$server_version" "$folder" "$ui_version"
+      build temporal "$image" "$folder" --target "${target%%:*}"
       ;;
     *) say "nothing is known to stand in for $image"; exit 1 ;;
   esac

@@ -47,7 +47,7 @@ export const EXAMPLES = readExamples(DOCS);
 
 /** The document of all listeners' routes, as `/openapi.json` of each has its own. */
 export function productDocument(routes = productRoutes()): Node {
-  const about = { version: 'test', baseUrl: 'http://meskot.test', examples: EXAMPLES };
+  const about = { version: 'test', baseUrl: 'http://meskot.test', serverUrl: '', examples: EXAMPLES };
   return JSON.parse(JSON.stringify(createOpenApiDocument(routes, about))) as Node;
 }
 
@@ -56,7 +56,7 @@ export const CONTRACT_FILE = resolve(DOCS, 'openapi.json');
 
 /** The text of {@link CONTRACT_FILE} as the routes determine it now. */
 export function contractText(): string {
-  const about = { version: '0', baseUrl: '', examples: { ...EXAMPLES, responses: {} } };
+  const about = { version: '0', baseUrl: '', serverUrl: '', examples: { ...EXAMPLES, responses: {} } };
   const document = createOpenApiDocument(productRoutes(), about);
   return `${JSON.stringify(document, (name, value: unknown) => (name === 'examples' ? undefined : value), 2)}\n`;
 }

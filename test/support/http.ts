@@ -76,6 +76,7 @@ export type TestServerDeps = Omit<ApiServerDeps, 'identify'> & Authenticators;
 
 /** Dependencies of a server with a database only: no limits, stub keys, no log. */
 export function testServerDeps(db: Database, changes: Partial<TestServerDeps> & { routes: Route[] }): TestServerDeps {
+  const { baseUrl = 'http://meskot.test' } = changes;
   return {
     routers: [],
     authenticateKey: authenticateStubKey,
@@ -91,9 +92,9 @@ export function testServerDeps(db: Database, changes: Partial<TestServerDeps> & 
     recordAudit: recordMerchantAudit,
     queue: createKeyedQueue({ runningMax: 5, pendingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),
     trustProxy: 0,
-    baseUrl: 'http://meskot.test',
+    baseUrl,
     version: '0.0.0',
-    docs: { folder: resolve(import.meta.dirname, '../../docs'), routes: changes.routes },
+    docs: { docsFolder: resolve(import.meta.dirname, '../../docs'), routes: changes.routes, serverUrl: baseUrl },
     log: createLogger('silent', 'test'),
     clock: systemClock,
     registry: new Registry(),
