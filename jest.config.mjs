@@ -27,7 +27,7 @@ const excluded = [
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: './test/support/shared-environment.mjs',
-  runtime: './test/support/shared-packages.cjs',
+  runtime: './test/support/shared-modules.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // They take minutes: npm run test:chaos, test:image, test:compose and test:helm.
   testPathIgnorePatterns: [

@@ -47,6 +47,22 @@ export async function openTab(browser: Browser, { origins, expected, ...options 
   return { page, problems, close: async () => context.close() };
 }
 
+/**
+ * Goes to another screen of the page that is open, as its links do: much cheaper than to load it anew. Another environment,
+ * or other values of the same screen, are loaded anew.
+ */
+export async function visit(page: Page, path: string): Promise<void> {
+  const [from, to] = [new URL(page.url()), new URL(path, page.url())];
+  const environmentOf = ({ pathname }: URL): string | undefined => pathname.split('/')[1];
+  if (environmentOf(from) !== environmentOf(to) || from.pathname === to.pathname)
+    return void (await page.goto(to.href));
+  const left = await page.waitForSelector('main h1');
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+  await left.waitForElementState('hidden');
+}
+
 /** A telephone and a desk. */
 export const WIDTHS = [
   { width: 360, height: 640 },

@@ -2,7 +2,7 @@ import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
 import { rows, type Database } from '../../src/lib/db.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { withdraw } from '../support/settlements.ts';
-import { WIDTHS } from './browser.ts';
+import { visit, WIDTHS } from './browser.ts';
 import { buildUnknownRefund, FAILED_ORDER, useConsole } from './console.ts';
 import { inspectScreen } from './portal.ts';
 
@@ -89,7 +89,7 @@ describe('every screen of the console', () => {
       const tab = await console.open('/test/overview', { language, role: 'admin' });
       const found: string[] = [];
       for (const [name, path] of Object.entries(screens())) {
-        await tab.page.goto(console.consoleUrl + path);
+        await visit(tab.page, path);
         found.push(...(await inspectScreen(tab, `console-${name}-${language}`)));
         const codes = await tab.page.evaluate<string[]>(READ_CODES);
         found.push(...codes.map((code) => `console-${name}-${language} has the code ${code}`));

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { first, rows } from '../../src/lib/db.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { buildAttempt, PAID } from '../support/build.ts';
-import { WIDTHS } from './browser.ts';
+import { visit, WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 describe('what a merchant sets up', () => {
@@ -272,7 +272,7 @@ describe('what a merchant sets up', () => {
       const tab = await portal.open('/test/channels', { language, role: 'owner', expected: /404/ });
       const found: string[] = [];
       for (const name of ['channels', 'verification', 'bank-account', 'get-started']) {
-        await tab.page.goto(`${portal.url}/test/${name}`);
+        await visit(tab.page, `/test/${name}`);
         found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
       }
       await rows(

@@ -9,7 +9,7 @@ import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
 import { linkAccount } from '../support/settlements.ts';
-import { screenshot, WIDTHS } from './browser.ts';
+import { screenshot, visit, WIDTHS } from './browser.ts';
 import { inspectScreen, usePortal } from './portal.ts';
 
 const SCREENS = {
@@ -260,7 +260,7 @@ test.each(['en', 'am'] as const)(
     const tab = await portal.open('/test/overview', { language, role: 'owner' });
     const found: string[] = [];
     for (const [name, path] of Object.entries(SCREENS)) {
-      await tab.page.goto(portal.url + path);
+      await visit(tab.page, path);
       found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
     }
     expect(found).toEqual([]);

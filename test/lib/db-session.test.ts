@@ -77,6 +77,7 @@ test("a payment, its listing and the API's readiness do not depend on the settin
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     API_PORT: String(await anyFreePort()),
     METRICS_PORT: String(await anyFreePort()),
+    CONSOLE_PORT: String(await anyFreePort()),
   });
   const { secret: key } = await db.transaction((trx) =>
     createKey({ trx, pepper: config.API_KEY_PEPPER, clock: () => new Date() }, { ...scope, kind: 'secret' }),

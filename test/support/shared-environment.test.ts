@@ -15,7 +15,8 @@ test('a test file finds the globals and variables that an earlier file of the sa
   await first.setup();
   const { Date: date, fetch, process } = first.global;
   const { exit } = process;
-  Object.assign(first.global, { Date: class {}, fetch: undefined });
+  const handlers = Symbol.for('EVENT_HANDLERS');
+  Object.assign(first.global, { Date: class {}, fetch: undefined, [handlers]: [() => {}] });
   process.env['LEFT_BY_A_FILE'] = '1';
   delete process.env['PATH'];
   process.exit = () => {
@@ -26,13 +27,14 @@ test('a test file finds the globals and variables that an earlier file of the sa
   const second = new Environment(config, context);
   await second.setup();
   expect(second.global).toBe(first.global);
+  expect(second.global).not.toHaveProperty([handlers]);
   expect(second.global.Date).toBe(date);
   expect(second.global.fetch).toBe(fetch);
   expect(second.global.process.exit).toBe(exit);
   expect(second.global.process.env).toEqual(globalThis.process.env);
 });
 
-test('imported and required packages share their classes with the project', async () => {
+test('imported and required packages share their classes with the product', async () => {
   const { default: pg } = await import('pg');
   const required = createRequire(import.meta.url)('pg') as typeof pg;
   expect(required.Client).toBe(pg.Client);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
+import { IllegalStateError, WorkflowNotFoundError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 
@@ -21,10 +21,14 @@ export type TestTemporal = {
   close: () => Promise<void>;
 };
 
-/** Limits Temporal's log to errors; runs before the first use of Temporal. */
+/** Limits Temporal's log to errors; runs before the first use of Temporal. A process has one native runtime for all files. */
 export function quietenTemporal(): void {
   const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
-  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter, forward: {} } } });
+  try {
+    Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter, forward: {} } } });
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }
 
 /** A connection to the shared test server. Each test file has task queues of its own. */
