@@ -1,3 +1,4 @@
+import { compare } from './against.ts';
 import { GOALS, judge } from './goals.ts';
 import { longestGap, percentile } from './numbers.ts';
 import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
@@ -43,4 +44,16 @@ test('the longest gap counts from the start, in any order of arrivals', () => {
   expect(longestGap(100, [160, 130, 150])).toBe(30);
   expect(longestGap(100, [101, 102, 190, 191])).toBe(88);
   expect(percentile([5, 1, 3], 0.5)).toBe(3);
+});
+
+test('a comparison has the figures that both commits have: medians, and the ratios of each round', () => {
+  const figures = (session: number, more?: string) =>
+    new Map(
+      ['B11 session', ...(more === undefined ? [] : [more])].map((name) => [name, { measured: session, unit: 'ms' }]),
+    );
+  const before = [figures(2), figures(4), figures(2)];
+  const now = [figures(3, 'B12 new'), figures(4, 'B12 new'), figures(1, 'B12 new')];
+  expect(compare(before, now)).toEqual([
+    { Figure: 'B11 session', unit: 'ms', before: 2, now: 3, 'now / before': 1, lowest: 0.5, highest: 1.5 },
+  ]);
 });

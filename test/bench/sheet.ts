@@ -39,7 +39,7 @@ export function textOf({ about, steps, measured }: Results): string {
   const parts = [
     Object.entries(about).map(([name, value]) => `${name}: ${value}`),
     ...steps.flatMap(({ step, tables, error }) => [
-      ...tables.map(({ title, rows }) => [title, ...linesOf(rows)]),
+      ...tables.map(({ title, rows }) => [title, ...tableOf(rows)]),
       ...(error === undefined ? [] : [[`The step "${step}" failed: ${error}`]]),
     ]),
     goalLines(measured),
@@ -54,11 +54,11 @@ function goalLines(measured: Measured): string[] {
     measured: value,
     ' ': unit,
   }));
-  return [...linesOf(rows), `Not measured here: ${NOT_HERE.join(', ')}`];
+  return [...tableOf(rows), `Not measured here: ${NOT_HERE.join(', ')}`];
 }
 
 /** Aligns columns to their widest cell; text to the left, figures to the right. */
-function linesOf(rows: readonly Row[]): string[] {
+export function tableOf(rows: readonly Row[]): string[] {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))];
   const widths = columns.map((_column, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
