@@ -57,8 +57,8 @@ export function passwordIssue(password: string, about: readonly string[]): 'shor
     .map((sign) => LEET[sign] ?? sign)
     .filter(isLetter)
     .join('');
-  const parts = about.flatMap((one) => one.toLowerCase().split(/[^a-z0-9]+/)).filter(({ length }) => length > 3);
-  const isCommon = [plain, unleet].map(repeated).some((word) => COMMON_WORDS.has(word) || parts.includes(word));
+  const own = about.flatMap((one) => one.toLowerCase().split(/[^a-z]+/));
+  const isCommon = [plain, unleet].some((word) => COMMON_WORDS.has(repeated(word)) || consistsOf(word, own));
   const letters = text.replaceAll(/\P{L}/gu, '').length;
   const isPlain = new Set(characters).size < 5 || isSequence(text) || (letters < 3 && characters.length < 15);
   return isCommon || isPlain ? 'common' : null;
@@ -69,6 +69,12 @@ function repeated(text: string): string {
   // A text that repeats a part of itself is found in its own double before its second half.
   const length = (text + text).indexOf(text, 1);
   return text.slice(0, length);
+}
+
+/** Whether a text of more than three letters has nothing but these words, in any order. */
+function consistsOf(text: string, words: readonly string[]): boolean {
+  const longestFirst = words.toSorted((one, other) => other.length - one.length);
+  return text.length > 3 && longestFirst.reduce((rest, word) => rest.replaceAll(word, ''), text) === '';
 }
 
 /** Whether each character follows the one before, up or down. */
