@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { operatorReadRoute } from '../access/operator-route.ts';
 import { InEnvironment } from '../access/operator-schema.ts';
+import { readsLive } from '../access/users/identify.ts';
 import { findUsableSessions } from '../access/users/sessions.ts';
 import { readRoute, type OperatorCaller, type Route, type UserCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -123,7 +124,7 @@ function merchantIdsOf(streams: ReadonlySet<Stream>): string[] | null {
   return [...new Set(callers.flatMap((caller) => (caller.kind === 'user' ? [caller.merchantId] : [])))];
 }
 
-/** Streams whose session has ended, or is of another merchant or role since. */
+/** Streams whose session has ended, is of another merchant or role since, or no longer reads live. */
 async function findUnusable({ db, clock }: Pick<Deps, 'db' | 'clock'>, streams: readonly Stream[]): Promise<Stream[]> {
   const sessionIds = [...new Set(streams.map(({ caller }) => caller.sessionId))];
   const at = clock();
@@ -132,7 +133,7 @@ async function findUnusable({ db, clock }: Pick<Deps, 'db' | 'clock'>, streams: 
     const session = usable.get(caller.sessionId);
     if (caller.kind === 'operator') return session?.operatorRole !== caller.role;
     const isSame = session?.merchantId === caller.merchantId && session.role === caller.role;
-    return !isSame || (caller.environment === 'live' && session.liveUntil <= at);
+    return !isSame || (caller.environment === 'live' && !readsLive(session, at));
   });
 }
 

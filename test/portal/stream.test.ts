@@ -1,15 +1,9 @@
-import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ROLES } from '../../src/access/users/roles.ts';
-import type { MemberRole } from '../../src/http/people.ts';
-import type { OperatorRole, UserCaller } from '../../src/http/route.ts';
+import type { OperatorRole } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
-import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createStreams } from '../../src/portal/streams.ts';
 import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
@@ -241,60 +235,5 @@ describe('the stream of an operator', () => {
     const created = await operator.send('POST', '/api/ops/keys', { body: {} });
     const byKey = await fetch(portal.consoleUrl + OF_CONSOLE, { headers: { 'x-api-key': created.body.data.secret } });
     expect(byKey.status).toBe(403);
-  });
-});
-
-describe('the streams of a process', () => {
-  const callerOf = (role: MemberRole, environment = scope.environment): UserCaller => ({
-    kind: 'user',
-    merchantId: scope.merchantId,
-    environment,
-    userId: newId('usr'),
-    sessionId: newId('ses'),
-    role,
-    ...ROLES[role],
-  });
-  const deps = () => ({ db: portal.db, clock: () => new Date(), log: createLogger('silent', 'test') });
-  const ended = async (stream: Readable): Promise<void> => {
-    stream.resume();
-    await once(stream, 'close');
-  };
-
-  test('a stream beyond the limit of the process is 503, and all end when their callers leave', async () => {
-    const streams = createStreams(deps(), { ofUser: 5, ofProcess: 2, unreadBytes: 65_536 });
-    const leaving = new AbortController();
-    const open = await Promise.all([1, 2].map(() => streams.open(callerOf('owner'), leaving.signal)));
-    await expect(streams.open(callerOf('owner'), leaving.signal)).rejects.toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
-    });
-    leaving.abort();
-    await Promise.all(open.map(ended));
-  });
-
-  test('a stream of live has nothing of the sandbox', async () => {
-    const streams = createStreams(deps());
-    const leaving = new AbortController();
-    const open = (['live', 'sandbox'] as const).map((environment) => callerOf('owner', environment));
-    const texts = ['', ''];
-    for (const [index, caller] of open.entries()) {
-      (await streams.open(caller, leaving.signal)).on('data', (part: Buffer) => (texts[index] += part.toString()));
-    }
-    const { transactionId } = await buildSession(fixture, scope);
-    await until('the change in the sandbox', () => texts[1]?.includes(transactionId));
-    expect(texts[0]).toBe(':\n\n');
-    leaving.abort();
-  });
-
-  test('a reader that does not read is cut off, and others are not', async () => {
-    const streams = createStreams(deps(), { ofUser: 5, ofProcess: 2, unreadBytes: 200 });
-    const leaving = new AbortController();
-    // Their sessions are looked up only after the changes below.
-    const [slow, other] = await Promise.all([1, 2].map(() => streams.open(callerOf('owner'), leaving.signal)));
-    let received = '';
-    other?.on('data', (part: Buffer) => (received += part.toString()));
-    const sessions = await Promise.all([1, 2, 3, 4].map(() => buildSession(fixture, scope)));
-    await until('the slow reader to be cut off', () => slow?.destroyed === true);
-    await until('all changes', () => sessions.every(({ transactionId }) => received.includes(transactionId)));
-    leaving.abort();
   });
 });

@@ -9,13 +9,14 @@ import {
   SCOPES_BEFORE_VERIFICATION,
   type OperatorCaller,
   type Route,
+  type Scope,
   type UserCaller,
 } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import type { Environment } from '../../lib/scope.ts';
-import { ensureLiveRequirements } from '../authenticate.ts';
+import { ensureLiveRequirements, type LiveRequirements } from '../authenticate.ts';
 import { ROLES, rolesWith, TWO_FACTOR_ROLES, type AnyPermission } from './roles.ts';
 import { useSession, type Audience, type Session } from './sessions.ts';
 
@@ -148,8 +149,10 @@ export function ensurePermission({ role, scopes, permissions }: UserCaller, perm
   );
 }
 
+type LiveAccess = LiveRequirements & Pick<Session, 'role' | 'totpEnabledAt' | 'liveUntil'>;
+
 /** As for live keys, a verified merchant; and of the person a recently used session and, in some roles, two factors. */
-function ensureLive(session: Session, scope: (typeof SCOPES_BEFORE_VERIFICATION)[number], now: Date): void {
+function ensureLive(session: LiveAccess, scope: Scope, now: Date): void {
   if (!SCOPES_BEFORE_VERIFICATION.includes(scope)) ensureLiveRequirements(session, 'Live works');
   if (session.role && TWO_FACTOR_ROLES.includes(session.role)) requireTwoFactor(session);
   if (session.liveUntil <= now) {
@@ -157,7 +160,18 @@ function ensureLive(session: Session, scope: (typeof SCOPES_BEFORE_VERIFICATION)
   }
 }
 
-function requireTwoFactor({ totpEnabledAt }: Session): void {
+/** Whether the next request of a session may read what has changed in live. */
+export function readsLive(session: LiveAccess, now: Date): boolean {
+  try {
+    ensureLive(session, 'transactions:read', now);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+function requireTwoFactor({ totpEnabledAt }: Pick<Session, 'totpEnabledAt'>): void {
   if (totpEnabledAt !== null) return;
   throw new AppError('TWO_FACTOR_REQUIRED', 'This needs two-factor authentication. Turn it on under Security.');
 }

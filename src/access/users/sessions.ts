@@ -127,6 +127,10 @@ const USABLE = `
   WHERE (s.audience = 'portal' OR (o.id IS NOT NULL AND u.totp_enabled_at IS NOT NULL))
     AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
 
+/** In SQL: what the merchant has done to use live. */
+const LIVE_REQUIREMENTS = `coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
+           effective_kyc_tier(merchant.id) > 0 AS is_verified, has_sandbox_payment(merchant.id) AS has_sandbox_payment`;
+
 async function findSession(
   db: Queryable,
   of: { tokenHash: Buffer | null; id: string | null; audience: Audience | null },
@@ -135,8 +139,7 @@ async function findSession(
   const sql = `
     SELECT s.*, u.email, u.name, u.language, u.calendar, u.clock, u.totp_enabled_at, m.role,
            merchant.name AS merchant_name, o.id AS operator_id, o.role AS operator_role,
-           merchant.status AS merchant_status, coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
-           effective_kyc_tier(merchant.id) > 0 AS is_verified, has_sandbox_payment(merchant.id) AS has_sandbox_payment
+           merchant.status AS merchant_status, ${LIVE_REQUIREMENTS}
     FROM ${USABLE} AND (s.token_hash = :tokenHash OR s.id = :id) AND s.audience = coalesce(:audience, s.audience)`;
   return (await first<Session>(db, sql, { ...of, at })) ?? null;
 }
@@ -145,10 +148,10 @@ async function findSession(
 export async function findUsableSessions(db: Queryable, ids: readonly string[], at: Date) {
   const sql = `
     SELECT s.id, CASE WHEN merchant.status = 'ACTIVE' THEN merchant.id END AS merchant_id, s.live_until, m.role,
-           o.role AS operator_role
+           o.role AS operator_role, u.totp_enabled_at, ${LIVE_REQUIREMENTS}
     FROM ${USABLE} AND s.id = ANY(:ids)`;
-  type Usable = Pick<Session, 'id' | 'merchantId' | 'liveUntil' | 'role' | 'operatorRole'>;
-  return rows<Usable>(db, sql, { ids, at });
+  type Usable = Pick<Session, 'id' | 'merchantId' | 'liveUntil' | 'role' | 'operatorRole' | 'totpEnabledAt'>;
+  return rows<Usable & LiveRequirements>(db, sql, { ids, at });
 }
 
 /** Ends a session of a user. Idempotent; returns whether there is one. */
