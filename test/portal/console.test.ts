@@ -200,7 +200,9 @@ test('an operator sees the own sessions, steps up, changes the language and sign
 describe('invitations', () => {
   const invite = async (email: string) => {
     const admin = await signInOperator(service, 'admin');
-    const created = await admin.send('POST', '/api/ops/operators', { body: { name: 'Selam', email, role: 'finance' } });
+    const created = await admin.send('POST', '/api/ops/operators', {
+      body: { name: 'Zenebework', email, role: 'finance' },
+    });
     expect(created.status).toBe(201);
     return { admin, operatorId: created.body.data.operatorId };
   };
@@ -217,14 +219,14 @@ describe('invitations', () => {
     const browser = openBrowser(service.consoleUrl);
     const form = await browser.send('GET', link);
     const token = tokenOf(form);
-    expect((await browser.post('/invitation', { token, password: 'selam-selam' })).status).toBe(400);
+    expect((await browser.post('/invitation', { token, password: 'Zenebework1' })).status).toBe(400);
     const page = await browser.post('/invitation', { token, password: 'seven grey donkeys 41' });
     expect([page.status, page.headers.getSetCookie()]).toEqual([200, []]);
     expect((await enrol(browser, page)).done.status).toBe(201);
     expect((await browser.send('GET', ME)).body.data).toMatchObject({
       operatorId,
       role: 'finance',
-      user: { name: 'Selam' },
+      user: { name: 'Zenebework' },
     });
     expect((await browser.send('GET', link)).status).toBe(404);
   });
