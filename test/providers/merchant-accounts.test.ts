@@ -147,20 +147,23 @@ test('orders before and after a replacement use the credentials they were sent w
   expect(await accounts()).toEqual(['/status 100 platform', '/status 200 new', '/status 200 new']);
 });
 
-test('an order is never queried at another account: a payout unknown there would be paid twice', async () => {
+test.each([
+  ['payments', '301', '302'],
+  ['payouts', '300', '303'],
+])('an order is never queried at another account of %s, which does not know it', async (_of, till, payoutTill) => {
   const find = connect({ ...PLATFORM, CBE_BIRR_PAYOUTS: 'true' });
-  const first = await activate('300', 'one');
+  const first = await activate('300', 'one', { payoutTill: '302' });
   const sentAt = clock();
   const payout = aPayout(NOTIFY);
   expect(await (await providerOf(find, sentAt))?.payout(payout)).toMatchObject({ kind: 'accepted' });
-  await activate('301', 'two');
+  await activate(till, 'two', { payoutTill });
   expect(await (await providerOf(find, sentAt))?.queryPayout(payout.orderId)).not.toMatchObject({ kind: 'not-found' });
-  expect(lastAccount()).toBe('300 one');
+  expect(lastAccount()).toBe('302 one');
   await revoke(first);
   expect(await providerOf(find, sentAt)).toBeNull();
-  await activate('300', 'again');
+  await activate('300', 'again', { payoutTill: '302' });
   expect(await (await providerOf(find, sentAt))?.queryPayout(payout.orderId)).not.toMatchObject({ kind: 'not-found' });
-  expect(lastAccount()).toBe('300 again');
+  expect(lastAccount()).toBe('302 again');
 });
 
 test('revoked credentials are used for nothing, and new orders by the retiring ones or the platform', async () => {
