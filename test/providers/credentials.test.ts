@@ -72,10 +72,9 @@ const activate = (
   id: string,
   { person = other, ...body }: { person?: Person; overlapHours?: number } = {},
 ) => post(pathOf(channel, `/${id}/activate`), body, person);
-const states = async (channel: string): Promise<string[]> => {
-  const { body } = await server.send('GET', pathOf(channel), as(other));
-  return body.data.map((set: { account: string; state: string }) => `${set.account} ${set.state}`);
-};
+const list = async (channel: string) => (await server.send('GET', pathOf(channel), as(other))).body.data;
+const states = async (channel: string): Promise<string[]> =>
+  (await list(channel)).map((set: { account: string; state: string }) => `${set.account} ${set.state}`);
 
 test('credentials are entered by one operator and activated by another', async () => {
   const { people } = backOffice;
@@ -227,7 +226,7 @@ test("the sandbox's credentials, which are published, are rejected", async () =>
   expect(till.body.message).toContain("payoutCredentials.token must not be the sandbox's");
 });
 
-test('a replaced set stays usable for its overlap, and there is one pending set at a time', async () => {
+test('a replaced set stays usable for its overlap, which no later set prolongs, and there is one pending set at a time', async () => {
   const first = await add('CBE_BIRR', TILL);
   await activate('CBE_BIRR', first);
   const second = await add('CBE_BIRR', aTill('620002'));
@@ -235,12 +234,13 @@ test('a replaced set stays usable for its overlap, and there is one pending set 
   expect(third.body).toMatchObject({ error: { code: 'INVALID_STATE' }, message: expect.stringContaining(second) });
   await activate('CBE_BIRR', second, { overlapHours: 2 });
   expect(await states('CBE_BIRR')).toEqual(['620002 ACTIVE', '620001 RETIRING']);
-  const { body } = await server.send('GET', pathOf('CBE_BIRR'), as(other));
-  const [newer, older] = body.data;
+  const [newer, older] = await list('CBE_BIRR');
   expect(Date.parse(older.retiresAt) - Date.parse(newer.activeFrom)).toBe(2 * 3_600_000);
+  await activate('CBE_BIRR', await add('CBE_BIRR', TILL), { overlapHours: 300 });
+  expect((await list('CBE_BIRR'))[2]).toMatchObject({ credentialId: first, retiresAt: older.retiresAt });
   const sql = "UPDATE provider_credential SET retires_at = now() - interval '1 s' WHERE id = :first RETURNING 1";
   await rows(backOffice.database.db, sql, { first });
-  expect(await states('CBE_BIRR')).toEqual(['620002 ACTIVE', '620001 RETIRED']);
+  expect(await states('CBE_BIRR')).toEqual(['620001 ACTIVE', '620002 RETIRING', '620001 RETIRED']);
 });
 
 test('a set is revoked with a reason, once, also before it was activated', async () => {
