@@ -140,10 +140,21 @@ test('a resend job matches within its limit, days, merchant and active subscript
   expect((await startJob()).matched).toBe(0);
 });
 
-test('the sixth running resend job is rejected, also under concurrent requests', async () => {
+test('the sixth running resend job of an environment is rejected, also under concurrent requests', async () => {
   await failMany(1);
   const started = await Promise.allSettled(Array.from({ length: 10 }, async () => startJob()));
   expect(started.filter((result) => result.status === 'fulfilled')).toHaveLength(5);
+  scope = { ...scope, environment: 'live' };
+  expect(await startJob()).toMatchObject({ matched: 0 });
+});
+
+test('a resend job is found and cancelled in its own environment only', async () => {
+  const { jobId } = await startJob();
+  const ofLive = { ...scope, environment: 'live', jobId } as const;
+  await expect(findResendJob(fixture.db, ofLive)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const cancelling = fixture.runInTransaction(async (tx) => cancelResendJob(tx, ofLive));
+  await expect(cancelling).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await findResendJob(fixture.db, { ...scope, jobId })).toMatchObject({ status: 'RUNNING' });
 });
 
 test('a dry run counts what the job then includes, and resends nothing', async () => {
