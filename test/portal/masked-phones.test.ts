@@ -37,4 +37,13 @@ describe('a person who reads phones masked', () => {
     const { body } = await viewer.send('GET', `/api/checkout/txns/get_all_txns?${FILTER}&search=ORDER-1`);
     expect(body.data).toMatchObject([{ checkoutOrderNo: 'ORDER-1', customerPhone: '********3344' }]);
   });
+
+  test('gets a file with phones masked, which others get with them', async () => {
+    const texts = [];
+    for (const role of ['viewer', 'support'] as const) {
+      const person = await service.signedIn(merchantId, role);
+      texts.push((await person.send('GET', `/api/checkout/txns/export?${FILTER}`)).text);
+    }
+    expect(texts.map((text) => text.match(/(?:\*{8}|25191122)3344/)?.[0])).toEqual(['********3344', '251911223344']);
+  });
 });
