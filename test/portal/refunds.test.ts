@@ -1,6 +1,8 @@
+import { createOperator } from '../../src/access/operators.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { createRefund } from '../../src/payments/refunds/create.ts';
+import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';
@@ -96,6 +98,26 @@ test('from the amount of the policy on another person confirms it; the requester
   expect(mails).toMatchObject([{ notice: { kind: 'refund.awaiting' } }]);
   const audit = await owner.send('GET', `/api/portal/audit?resourceId=${refundId}`, { environment: 'live' });
   expect(audit.body.data.map(({ action }: { action: string }) => action)).toEqual(['refund.confirm']);
+});
+
+test('who has requested or confirmed it for the merchant cannot resolve it as an operator', async () => {
+  const [owner, admin] = [await signedIn('owner'), await signedIn('admin')];
+  await needSecondPerson();
+  const refundId = await requestLive();
+  await confirm(admin, refundId);
+  for (const [person, did] of [
+    [owner, 'requested'],
+    [admin, 'confirmed'],
+  ] as const) {
+    const { email } = (await person.send('GET', '/api/portal/me')).body.data.user;
+    const about = { name: 'Sara', email, role: 'finance' } as const;
+    const { id: operatorId } = await portal.db.transaction((trx) => createOperator(trx, about));
+    const found = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'It was not sent' } as const;
+    const resolving = money.runInTransaction((tx) =>
+      resolveRefund(tx, refundId, { ...found, operatorId, at: new Date() }),
+    );
+    await expect(resolving).rejects.toThrow(`This refund was ${did} by you: you cannot resolve it`);
+  }
 });
 
 test('declined by another person it fails with the reason, and its money is available again', async () => {

@@ -139,6 +139,15 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
   });
 
+  test('a resolution by the operator who confirmed it for the merchant is rejected in live', async () => {
+    const id = await unknown();
+    const confirm = `UPDATE withdrawal SET confirmed_by = 'opr_1', confirmed_at = now(), environment = :environment WHERE id = :id`;
+    await rows(fixture.db, confirm, { id, environment: 'live' });
+    await expect(resolve(id, COMPLETED)).rejects.toThrow('confirmed by you: you cannot resolve it');
+    await rows(fixture.db, confirm, { id, environment: 'sandbox' });
+    expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
+  });
+
   test('a resolved SUCCESS is reversed by its provider’s report of the paid amount', async () => {
     const id = await unknown();
     await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
