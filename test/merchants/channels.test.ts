@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { whyUnusable, type ChannelFacts } from '../../src/merchants/channels/channel.ts';
+import { setChannelApproval } from '../../src/merchants/channels/operations.ts';
 import { listChannels, readLimits, type LimitsJson } from '../../src/merchants/channels/queries.ts';
 import { channelRoutes } from '../../src/merchants/channels/routes.ts';
 import { buildAttempt, buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { until } from '../support/until.ts';
 
 describe('channels', () => {
   let database: TestDatabase;
@@ -136,6 +138,19 @@ describe('channels', () => {
     expect(answer.body.message).toContain("only the platform's operators can approve it again");
     expect((await turn('AWASH', false)).status).toBe(200);
     expect((await list())[2]).toMatchObject({ approval: 'SUSPENDED', reason: 'NOT_APPROVED', enabled: false });
+  });
+
+  test.each([false, true])('a toggle to %s at the same time as a suspension leaves it suspended', async (enabled) => {
+    if (enabled) await approvalIs('APPROVED');
+    const { toggled } = await fixture.runInTransaction(async (tx) => {
+      await setChannelApproval({ ...fixture, tx }, { ...scope, channel: 'AWASH' }, 'SUSPENDED');
+      const toggling = turn('AWASH', enabled);
+      const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      await until('the toggle to wait', async () => (await rows(database.db, waiting)).length > 0);
+      return { toggled: toggling };
+    });
+    expect((await toggled).body.data).toMatchObject({ approval: 'SUSPENDED', enabled: !enabled });
+    expect((await list())[2]).toMatchObject({ approval: 'SUSPENDED', reason: 'NOT_APPROVED' });
   });
 
   describe('in live', () => {
