@@ -24,6 +24,8 @@ describe('a URL to save', () => {
     ['ftp://hooks.example.com/', 'must use https, got ftp'],
     ['javascript:alert(1)', 'must use https, got javascript'],
     ['https://shop:secret@hooks.example.com/', 'must not contain a user name or password'],
+    ['https://shop@hooks.example.com/', 'must not contain a user name or password'],
+    ['https://:secret@hooks.example.com/', 'must not contain a user name or password'],
     ['https://hooks.example.com:22/', 'must use port 443 or 8443, got 22'],
     ['https://hooks.example.com:0/', 'must use port 443 or 8443, got 0'],
     ['https://intranet/', 'must name a host on the internet, such as hooks.example.com, got "intranet"'],
