@@ -1,6 +1,9 @@
 import pg from 'pg';
 
 import { rows } from '../../src/lib/db.ts';
+import { buildFixture } from '../support/build.ts';
+import { linkAccount } from '../support/settlements.ts';
+import { fund } from '../support/withdrawals.ts';
 import { addPerson, confirmTwoFactor, openBrowser, usePortalService, type Browser } from './portal.ts';
 
 const service = usePortalService();
@@ -77,6 +80,28 @@ test('a change by a key is recorded with what differs, once for a repeated reque
     { action: 'webhook.create', before: null, after: wanted, actorName: 'Shop server' },
   ]);
   expect(changes[1].after).toEqual({ active: false });
+});
+
+test('a withdrawal and a settlement are recorded when a person requests and when one cancels them', async () => {
+  const scope = { merchantId, environment: 'sandbox' } as const;
+  const fixture = buildFixture(service.db, { clock: () => new Date() });
+  await fund(fixture, scope, 1_000_00n);
+  await linkAccount(fixture, scope);
+  const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
+  const wanted = {
+    withdrawal: { requestId: 'AUDIT-2', amount: 100, channel: 'TELEBIRR', destination },
+    settlement: { requestId: 'AUDIT-3', amount: 150 },
+  };
+  for (const [kind, body] of Object.entries(wanted)) {
+    const path = `/api/checkout/${kind}`;
+    const { data } = (await owner.send('POST', path, { body })).body;
+    const id: string = data.withdrawalRequestId ?? data.settlementId;
+    for (const _ of ['once', 'again']) await owner.send('POST', `${path}/${id}/cancel`);
+    expect(await listed(owner, `resourceId=${id}`)).toMatchObject([
+      { action: `${kind}.cancel`, actorName: 'The owner', after: { status: 'CANCELLED' } },
+      { action: `${kind}.create`, actorName: 'The owner', after: { requestId: body.requestId } },
+    ]);
+  }
 });
 
 test('a payment adds no row', async () => {

@@ -44,6 +44,13 @@ async function sent(): Promise<string> {
   return id;
 }
 
+const audited = (resourceId: string) =>
+  rows<{ action: string; reason: string }>(
+    database.db,
+    `SELECT action, reason FROM operator_audit WHERE resource_id = :resourceId AND operator_id = 'opr_1' ORDER BY occurred_at, id`,
+    { resourceId },
+  );
+
 test('a bank file books each of its lines, and importing it again changes nothing', async () => {
   const [paid, refused] = [await sent(), await sent()];
   const lines = [`${paid},credited,FT27018A,2027-01-18,`, `${refused},failed,,,"Account closed, says the bank"`];
@@ -64,6 +71,10 @@ test('a bank file books each of its lines, and importing it again changes nothin
     bankReference: 'BATCH-7',
     failure: { code: 'BANK_REFUSED', message: 'Account closed, says the bank' },
   });
+  expect([await audited(paid), await audited(refused)]).toEqual([
+    [{ action: 'settlement.credited', reason: 'By the file of the bank' }],
+    [{ action: 'settlement.failed', reason: 'Account closed, says the bank' }],
+  ]);
 });
 
 test('a credited line with another amount than the settlement’s is not booked', async () => {
@@ -152,6 +163,10 @@ test('a returned line credits the merchant again, and importing it again changes
   expect(await load(...lines)).toEqual({ applied: results, already: [], wrong: [] });
   expect(await load(...lines)).toEqual({ applied: [], already: results, wrong: [] });
   expect(await readSettlement(database.db, id)).toMatchObject({ status: 'FAILED', returnReference: 'RT31' });
+  expect(await audited(id)).toEqual([
+    { action: 'settlement.credited', reason: 'By the file of the bank' },
+    { action: 'settlement.returned', reason: 'Account dormant' },
+  ]);
   const { wrong } = await load(`${await sent()},returned,RT32,,Dormant`, `${id},returned,,,Dormant`);
   expect(wrong.map(({ issue }) => issue)).toEqual([
     expect.stringContaining('is PROCESSING: only one that is COMPLETED can become FAILED'),
