@@ -92,6 +92,36 @@ test('of two transactions in a deadlock, the one that PostgreSQL aborts is run a
   expect(left).toBe(right);
 }, 20_000);
 
+test('a transaction that could not be serialised is run again', async () => {
+  const { db } = database;
+  await db.knex()('merchant').insert({ id: 'mrc_moved', name: 'Before' });
+  let tries = 0;
+  await createTransactionRunner(db, () => {})(async ({ trx }) => {
+    tries += 1;
+    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await rows(trx, `SELECT FROM merchant WHERE id = 'mrc_moved'`);
+    const rename = `UPDATE merchant SET name = :name WHERE id = 'mrc_moved'`;
+    if (tries === 1) await rows(db, rename, { name: 'Other' });
+    await rows(trx, rename, { name: 'Own' });
+  });
+  expect(tries).toBe(2);
+  expect(await db.knex()('merchant').where({ id: 'mrc_moved' }).pluck('name')).toEqual(['Own']);
+});
+
+test.each([
+  ['40001', 3],
+  ['40P01', 3],
+  ['23505', 1],
+])('an error with the code %s that remains ends a transaction after tries: %i', async (code, most) => {
+  let tries = 0;
+  const work = createTransactionRunner(database.db, () => {})(async ({ trx }) => {
+    tries += 1;
+    await rows(trx, `DO $$ BEGIN RAISE SQLSTATE '${code}'; END $$`);
+  });
+  await expect(work).rejects.toMatchObject({ code });
+  expect(tries).toBe(most);
+});
+
 test('a dry run returns its result, leaves no row, and announces nothing to the dispatchers', async () => {
   const { db } = database;
   const dispatched: unknown[] = [];
