@@ -104,6 +104,18 @@ test('a sent attempt whose outcome cannot be saved is not sent again by any work
   expect(inFlight.held()).toEqual([]);
 }, 15_000);
 
+test('the mark of an attempt that another worker has made meanwhile is not renewed', async () => {
+  const { record } = await buildSubscriber(await receiver());
+  const [own, taken] = [await record(), await record()];
+  await markInFlight(own, 5, 'wha_own');
+  await markInFlight(taken, 5, 'wha_other');
+  const before = (await delivery(taken)).inFlightSince;
+  const inFlight = buildInFlight();
+  for (const deliveryId of [taken, own]) inFlight.hold({ attemptId: 'wha_own', deliveryId }, performance.now() - 5_000);
+  await until('the own mark to be renewed', async () => (await delivery(own)).inFlightSince > before);
+  expect((await delivery(taken)).inFlightSince).toEqual(before);
+});
+
 test('outcomes that could not be saved in one batch are saved in one batch later', async () => {
   const { record } = await buildSubscriber(await receiver());
   const ids = await Promise.all(Array.from({ length: 20 }, record));

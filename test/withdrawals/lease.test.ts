@@ -6,6 +6,7 @@ import { NOT_THERE, PAID_OUT, REFUSED, TAKEN, UNKNOWN_PAYOUT } from '../support/
 import { CHECK, useWithdrawalFixture } from './fixture.ts';
 
 const LEASE_MS = 10_000;
+const UNSENT: PayoutOutcome = { kind: 'unknown', reason: 'circuit-open', message: 'not sent' };
 
 describe('the lease of a withdrawal', () => {
   const fixture = useWithdrawalFixture();
@@ -44,18 +45,24 @@ describe('the lease of a withdrawal', () => {
     expect(await readWithdrawal(fixture.db, id)).toEqual(later.row);
   });
 
-  test('a decline that arrives after its lease has expired releases nothing: a later check has sent it again', async () => {
-    const id = await fixture.ready();
-    let release: (outcome: PayoutOutcome) => void = () => undefined;
-    fixture.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE, TAKEN);
-    const first = fixture.checkPayout(id, CHECK);
-    while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
-    fixture.pass(LEASE_MS);
-    const later = await createCheckPayout(fixture)(id, CHECK);
-    release(REFUSED);
-    await first;
-    expect(await readWithdrawal(fixture.db, id)).toEqual(later.row);
-  });
+  test.each([
+    ['a decline', 'releases nothing', REFUSED],
+    ['that it was not sent', 'takes nothing back', UNSENT],
+  ])(
+    '%s that arrives after its lease has expired %s: a later check has sent it again',
+    async (_what, _does, outcome) => {
+      const id = await fixture.ready();
+      let release: (outcome: PayoutOutcome) => void = () => undefined;
+      fixture.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE, TAKEN);
+      const first = fixture.checkPayout(id, CHECK);
+      while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
+      fixture.pass(LEASE_MS);
+      const later = await createCheckPayout(fixture)(id, CHECK);
+      release(outcome);
+      expect((await first).row).toEqual(later.row);
+      expect(await readWithdrawal(fixture.db, id)).toEqual(later.row);
+    },
+  );
 
   test('a withdrawal leased by a dead process is checked again when the lease expires, and no earlier', async () => {
     const id = await fixture.ready();
