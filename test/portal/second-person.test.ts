@@ -80,6 +80,9 @@ const decide = (person: Person, id: string, { verb = 'confirm', environment = 'l
 const ownOf = async (person: Person, environment: 'sandbox' | 'live' = 'live') =>
   (await person.send('GET', '/api/portal/own-requests', { environment })).body.data.ids;
 
+const readLive = async (id: string) =>
+  (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+
 const audited = (resourceId: string) =>
   rows<{ action: string; actor: string }>(
     portal.db,
@@ -139,7 +142,7 @@ test('another person confirms a withdrawal, which then goes to its review; the r
   expect(refused.body.message).toContain('requested by you: another person has to confirm it');
   const confirmed = await decide(owner, id);
   expect([confirmed.status, confirmed.body.data.stage]).toEqual([200, 'UNDER_REVIEW']);
-  const { timeline } = (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+  const { timeline } = await readLive(id);
   expect(timeline.map(({ kind }: { kind: string }) => kind)).toEqual([
     'withdrawal.created',
     'confirmation.requested',
@@ -194,31 +197,27 @@ test('a declined withdrawal is cancelled with its reason, and its money is avail
   const declined = await decide(owner, id, { verb: 'decline' });
   expect([declined.status, declined.body.data.status]).toEqual([200, 'CANCELLED']);
   expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
-  const { timeline } = (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+  const { timeline } = await readLive(id);
   expect(timeline.at(-1)).toMatchObject({ kind: 'confirmation.declined', detail: { reason: 'Not ordered' } });
   expect(await audited(id)).toEqual([{ action: 'withdrawal.decline', actor: owner.userId }]);
   expect((await decide(owner, id)).body.error.code).toBe('INVALID_STATE');
 });
 
-test('a withdrawal that is not confirmed within 7 days is cancelled, with its event and a mail', async () => {
+test('a withdrawal that is not confirmed within 7 days is cancelled, with its event and a mail, also to its requester', async () => {
   await setPolicy(100);
   const id = await requestLive(finance.userId);
+  await rows(portal.db, `UPDATE membership SET role = 'viewer' WHERE user_id = :userId`, finance);
   const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
-  const ageOf = (hours: number) =>
-    rows(portal.db, `UPDATE withdrawal SET requested_at = now() - interval '1 hour' * :hours WHERE id = :id`, {
-      id,
-      hours,
-    });
-  const read = async () =>
-    (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data;
+  const age = `UPDATE withdrawal SET requested_at = now() - interval '1 hour' * :hours WHERE id = :id`;
+  const ageOf = (hours: number) => rows(portal.db, age, { id, hours });
   await ageOf(7 * 24 - 1);
   await cancelDue();
-  expect((await read()).stage).toBe('AWAITING_CONFIRMATION');
+  expect((await readLive(id)).stage).toBe('AWAITING_CONFIRMATION');
 
   await ageOf(7 * 24 + 1);
   expect((await decide(owner, id)).body.message).toMatch(/could be confirmed until 2/);
   await cancelDue();
-  const { status, timeline } = await read();
+  const { status, timeline } = await readLive(id);
   expect([status, timeline.at(-1).kind]).toEqual(['CANCELLED', 'confirmation.expired']);
   expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
   const events = await rows(portal.db, 'SELECT event FROM webhook_event WHERE resource_id = :id ORDER BY id', { id });
@@ -265,8 +264,7 @@ test('a withdrawal that cannot be cancelled holds up no other, and is logged', a
   const logged: unknown[] = [];
   const log = { ...money.log, error: (...given: unknown[]) => logged.push(given) } as unknown as Fixture['log'];
   await cancelUnconfirmed({ ...money, log, runInTransaction: refusing }, new AbortController().signal);
-  const stateOf = async (id: string) =>
-    (await owner.send('GET', `/api/checkout/withdrawal/${id}`, { environment: 'live' })).body.data.status;
+  const stateOf = async (id: string) => (await readLive(id)).status;
   expect([await stateOf(broken), await stateOf(other)]).toEqual(['PENDING', 'CANCELLED']);
   expect(logged).toMatchObject([[{ id: broken, err: { message: 'refused' } }, expect.stringContaining('next run')]]);
   await cancelUnconfirmed(money, new AbortController().signal);
