@@ -4,6 +4,8 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { readTimeline } from '../../src/lib/timeline.ts';
+import { createRefund } from '../../src/payments/refunds/create.ts';
+import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
 import { createSyncAttempt } from '../../src/payments/sync.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
@@ -11,12 +13,14 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { startAccountGateway, tillSettings, type AccountGateway } from '../providers/account-gateway.ts';
-import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
+import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { buildLive, fund } from '../support/withdrawals.ts';
 
 const PAYOUTS = { CBE_BIRR_PAYOUTS: 'true' };
+/** Payments by one till, payouts by another. */
+const OWN = { ...tillSettings('100'), CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
 const NOW = { minIntervalMs: 0, notifyWorkflow: false };
 const http = createHttpClient();
 
@@ -88,13 +92,13 @@ test('a payout in flight is not sent again by another account that the settings 
 });
 
 test('payouts that are switched off stay with their own account, and new ones are not sent', async () => {
-  const own = { ...tillSettings('100'), CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
   const [inFlight, unsent] = [await approvedWithdrawal(), await approvedWithdrawal()];
-  expect((await checkPayout({ ...own, ...PAYOUTS }, inFlight)).outcome).toBe('accepted');
-  expect((await checkPayout(own, inFlight)).outcome).toBe('pending');
-  expect((await checkPayout(own, unsent)).outcome).toBe('unknown');
+  expect((await checkPayout({ ...OWN, ...PAYOUTS }, inFlight)).outcome).toBe('accepted');
+  expect(await storedAccount('withdrawal', inFlight)).toBe('101');
+  expect((await checkPayout(OWN, inFlight)).outcome).toBe('pending');
+  expect((await checkPayout(OWN, unsent)).outcome).toBe('unknown');
   expect(gateway.seen).toEqual(['/payout 101 platform', '/payout-status 101 platform']);
-  expect((await checkPayout({ ...own, ...PAYOUTS }, unsent)).outcome).toBe('accepted');
+  expect((await checkPayout({ ...OWN, ...PAYOUTS }, unsent)).outcome).toBe('accepted');
 });
 
 test('a payout that no account could send is not sent: another account sends it, or the merchant cancels it', async () => {
@@ -137,6 +141,23 @@ test('a payment in flight is not ordered a second time at another account', asyn
   expect(await storedAccount('payment_attempt', id)).toBe('100');
   expect(await check(tillSettings('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'unknown' });
   expect(gateway.seen).toEqual(['/push 100 platform']);
+  await check({ ...OWN, ...PAYOUTS });
+  expect(gateway.seen).toEqual(['/push 100 platform', '/status 100 platform']);
+});
+
+test('a refund is sent by the account that was paid, and by no other', async () => {
+  const { sessionId, transactionId } = await buildSession(fixture, live, { amountSantim: 5_000n });
+  const attemptId = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR' });
+  fixture.provider.returns({ ...PAID, amountSantim: 5_000n });
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  await rows(database.db, "UPDATE payment_attempt SET provider_account = '100' WHERE id = :attemptId", { attemptId });
+  const wanted = { transactionId, reference: 'BACK-1', returnFee: false, requestedBy: 'key_1' };
+  const parts = partsOf({ ...OWN, ...PAYOUTS, CBE_BIRR_REFUNDS: 'true' });
+  const { row } = await fixture.runInTransaction((tx) => createRefund({ ...parts, tx }, live, wanted));
+  await createCheckRefund(partsOf({ ...tillSettings('200'), CBE_BIRR_REFUNDS: 'true' }))(row.id, NOW);
+  expect(gateway.seen).toEqual([]);
+  await createCheckRefund(parts)(row.id, NOW);
+  expect(gateway.seen).toEqual(['/refund-status 100 platform', '/refund 100 platform']);
 });
 
 test('a withdrawal on a channel whose contract has no payouts is rejected with what to do', async () => {
