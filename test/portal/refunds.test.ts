@@ -129,5 +129,10 @@ test('declined by another person it fails with the reason, and its money is avai
     body: { reason: 'Not agreed' },
   });
   expect(declined.body.data).toMatchObject({ status: 'FAILED', failure: { message: 'Not agreed' } });
+  const audit = await owner.send('GET', `/api/portal/audit?resourceId=${refundId}`);
+  expect(audit.body.data).toMatchObject([
+    { action: 'refund.decline' },
+    { action: 'refund.create', after: { amount: 50 } },
+  ]);
   expect((await owner.send('GET', '/api/checkout/balance')).body.data).toMatchObject({ available: 400, reserved: 0 });
 });
