@@ -146,6 +146,18 @@ describe('a check whose lease was taken by another one', () => {
     expect(await fixture.balance()).toEqual([144_25n, 50_00n]);
   });
 
+  test('leaves it to the other one', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    const leaseUntil = new Date(fixture.clock().getTime() + 15_000);
+    fixture.provider.returnsForRefunds(async () => {
+      await fixture.db.knex()('refund').where({ id }).update({ leaseUntil });
+      return returned(49_00n);
+    });
+    await fixture.checkRefund(id, CHECK);
+    const row = await fixture.db.knex()('refund').where({ id }).first();
+    expect(row).toMatchObject({ leaseUntil, firstReportedPaidAt: fixture.clock() });
+  });
+
   test('reports a payment to operators, where the other one was declined', async () => {
     const id = await fixture.requested({ amount: 50 });
     await replyLate(id, returned(50_00n), DECLINED);
