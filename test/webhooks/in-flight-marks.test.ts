@@ -150,6 +150,22 @@ test('an outcome that the database rejects for its contents is saved without the
   expect(await attemptsOf(id)).toMatchObject([{ httpStatus: 200, responseExcerpt: '' }]);
 });
 
+test('a failure that is recorded after its attempt was recorded as interrupted changes nothing', async () => {
+  const shop = await receiver();
+  shop.behave({ kind: 'answer', status: 500 });
+  const { record } = await buildSubscriber(shop);
+  const id = await record();
+  const claim = async () => claimOne(fixture.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
+  const claimed = (await claim()) as ClaimedAttempt;
+  const failure = await buildAttempt()(claimed, { retryDelaysSeconds: [60], jitter: 0 });
+  expect(failure.ok).toBe(false);
+  await markInFlight(id, 6.5, claimed.attemptId);
+  await claim();
+  const before = await delivery(id);
+  await recordAttempts(fixture.db, [failure]);
+  expect(await delivery(id)).toEqual(before);
+});
+
 test('a success that is recorded after its attempt was recorded as interrupted still counts', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
