@@ -136,6 +136,7 @@ test('only an owner changes the setting, with a code of the last 5 minutes, and 
 test('another person confirms a withdrawal, which then goes to its review; the requester cannot', async () => {
   await setPolicy(100);
   const id = await requestLive(finance.userId);
+  await requestInSandbox(finance);
   const refused = await decide(finance, id);
   expect([await ownOf(finance), await ownOf(owner)]).toEqual([[id], []]);
   expect(refused.body.error.code).toBe('INVALID_STATE');
