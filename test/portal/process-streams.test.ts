@@ -76,38 +76,33 @@ test('a reader that does not read is cut off, and others are not', async () => {
   leaving.abort();
 });
 
-test.each([
-  [
-    'has not used it for half an hour',
-    "UPDATE user_session SET live_until = now() - interval '1 s' WHERE id = :sessionId",
-  ],
-  ['has no second factor any more', 'UPDATE user_account SET totp_enabled_at = NULL WHERE id = :userId'],
-  [
-    'is of a merchant that is no longer verified',
-    "UPDATE kyc_application SET status = 'REJECTED', tier = 0 WHERE merchant_id = :merchantId",
-  ],
-])('a stream of live ends when its person %s, and one of the sandbox does not', async (_why, sql) => {
-  const own = await buildFreeMerchant(fixture);
-  await buildLive(portal.db, own);
-  await fund(fixture, own, 100_00n);
-  const { email } = await portal.confirmed(own.merchantId, 'owner');
-  const find = `SELECT s.id AS session_id, s.user_id FROM user_session s JOIN user_account u ON u.id = s.user_id
-                WHERE u.email = :email`;
-  const [session] = await rows<{ sessionId: string; userId: string }>(portal.db, find, { email });
-  let checks = 0;
-  portal.db.events.on('statement', ({ sql: text }) => void (checks += text.includes('live_until') ? 1 : 0));
+test('a stream of live ends when its session may no longer read live, and one of the sandbox does not', async () => {
   const streams = createStreams(deps());
   const leaving = new AbortController();
-  const [live, sandbox] = await Promise.all(
-    (['live', 'sandbox'] as const).map((environment) =>
-      streams.open({ ...callerOf('owner', environment), ...own, environment, ...session }, leaving.signal),
-    ),
-  );
-  for (const stream of [live, sandbox]) stream?.resume();
+  const open = async (sql: string) => {
+    const own = await buildFreeMerchant(fixture);
+    await buildLive(portal.db, own);
+    await fund(fixture, own, 100_00n);
+    const { email } = await portal.confirmed(own.merchantId, 'owner');
+    const find = `SELECT s.id AS session_id, s.user_id FROM user_session s JOIN user_account u ON u.id = s.user_id
+                  WHERE u.email = :email`;
+    const [session] = await rows<{ sessionId: string; userId: string }>(portal.db, find, { email });
+    const as = (environment: 'live' | 'sandbox') =>
+      streams.open({ ...callerOf('owner', environment), ...own, environment, ...session }, leaving.signal);
+    const [live, sandbox] = [(await as('live')).resume(), (await as('sandbox')).resume()];
+    return { live, sandbox, end: () => rows(portal.db, sql, { ...own, ...session }) };
+  };
+  const opened = [
+    await open("UPDATE user_session SET live_until = now() - interval '1 s' WHERE id = :sessionId"),
+    await open('UPDATE user_account SET totp_enabled_at = NULL WHERE id = :userId'),
+    await open("UPDATE kyc_application SET status = 'REJECTED', tier = 0 WHERE merchant_id = :merchantId"),
+  ];
+  let checks = 0;
+  portal.db.events.on('statement', ({ sql }) => void (checks += sql.includes('live_until') ? 1 : 0));
   await until('a check of the sessions', () => checks > 0);
-  expect([live?.closed, sandbox?.closed]).toEqual([false, false]);
-  await rows(portal.db, sql, { ...own, ...session });
-  await until('the end of the stream of live', () => live?.closed === true);
-  expect(sandbox?.closed).toBe(false);
+  expect(opened.map(({ live }) => live.closed)).toEqual([false, false, false]);
+  for (const { end } of opened) await end();
+  await until('the end of the streams of live', () => opened.every(({ live }) => live.closed));
+  expect(opened.map(({ sandbox }) => sandbox.closed)).toEqual([false, false, false]);
   leaving.abort();
 });
