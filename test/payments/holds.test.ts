@@ -1,5 +1,4 @@
 import { readBalance } from '../../src/ledger/balance.ts';
-import { feeOf } from '../../src/ledger/fees.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expireDueSessions } from '../../src/payments/close-session.ts';
@@ -24,18 +23,7 @@ import { expectLedgerHolds } from '../support/ledger.ts';
 import { acceptHeld, codeOf, giveHeldBack, OTHER_AMOUNT, payOtherAmount, type HeldMoney } from './held-money.ts';
 
 /** Of the 80 birr that came 2.5 % are charged, and 15 % tax on that. */
-const FEE = feeOf(
-  {
-    id: 'fee',
-    basisPoints: 250,
-    fixedSantim: 0n,
-    minSantim: 0n,
-    maxSantim: null,
-    taxBasisPoints: 1_500,
-    returnedOnRefund: false,
-  },
-  8_000n,
-);
+const FEE = { feeSantim: 2_00n, feeTaxSantim: 30n };
 const NET = 8_000n - FEE.feeSantim - FEE.feeTaxSantim;
 const FULL_NET = 10_050n - 251n - 38n;
 
@@ -194,6 +182,21 @@ describe('a held payment of another amount', () => {
     expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: null, feeSantim: 251n });
     expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
     expect(await available()).toBe(FULL_NET + NET);
+  });
+
+  test('beside another held one: the hold ends with the decision about the last of them', async () => {
+    const heldTwice = async () => {
+      const { first, second } = await heldBesideAnother(OTHER_AMOUNT);
+      await fixture.checkAttempt(second, { notifyWorkflow: false });
+      return [first, { ...first, attemptId: second }] as const;
+    };
+    const [returned, last] = await heldTwice();
+    expect((await giveBack(returned)).transaction).toMatchObject({ status: 'PENDING', holdReason: 'WRONG_AMOUNT' });
+    expect((await giveBack(last)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
+    const [accepted, other] = await heldTwice();
+    expect((await accept(accepted)).transaction).toMatchObject({ status: 'SUCCESS', holdReason: 'WRONG_AMOUNT' });
+    expect((await accept(other)).transaction).toMatchObject({ status: 'SUCCESS', holdReason: null });
+    expect(await available()).toBe(2n * NET);
   });
 });
 
