@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { feeOf, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
+import { feeOf, feeReturned, feeWithin, type FeeRule } from '../../src/ledger/fees.ts';
 
 const rule = (changes: Partial<FeeRule> = {}): FeeRule => ({
   id: 'fee_1',
@@ -68,4 +68,54 @@ test('a fee respects its bounds, rises with the amount, and is rounded by at mos
     }),
     { numRuns: 2_000 },
   );
+});
+
+describe('what a refund gives back of the fee and tax', () => {
+  const none = { amountSantim: 0n, feeSantim: 0n, feeTaxSantim: 0n };
+  const payment = { paidSantim: 200_00n, fee: { feeSantim: 5_00n, feeTaxSantim: 75n }, before: none };
+  const half = { amountSantim: 100_00n, feeSantim: 2_50n, feeTaxSantim: 38n };
+  const small = (feeSantim: bigint, feeTaxSantim: bigint) => {
+    return { paidSantim: 1_00n, fee: { feeSantim, feeTaxSantim }, before: none };
+  };
+
+  test.each([
+    ['a half', { ...payment, amountSantim: 100_00n }, [2_50n, 38n]],
+    ['the other half', { ...payment, before: half, amountSantim: 100_00n }, [2_50n, 37n]],
+    ['all', { ...payment, amountSantim: 200_00n }, [5_00n, 75n]],
+    ['all, which fee and tax have taken', { ...small(86n, 14n), amountSantim: 1_00n }, [86n, 13n]],
+    ['all, which the fee has taken', { ...small(1_00n, 0n), amountSantim: 1_00n }, [99n, 0n]],
+    ['a hundredth, of which most was taken', { ...small(60n, 9n), amountSantim: 1n }, [0n, 0n]],
+    [
+      'a bit after all of the fee',
+      { ...payment, before: { ...half, feeSantim: 5_00n }, amountSantim: 1_00n },
+      [0n, 0n],
+    ],
+  ] as const)('for %s', (_of, refunded, [feeSantim, feeTaxSantim]) => {
+    expect(feeReturned(refunded)).toEqual({ feeSantim, feeTaxSantim });
+  });
+
+  test('is less than its amount, and of any series never more than was taken', () => {
+    const parts = fc.array(fc.bigInt(1n, 100_000n), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(anyRule, parts, (one, amounts) => {
+        const paidSantim = amounts.reduce((sum, part) => sum + part);
+        const fee = feeWithin(one, paidSantim);
+        let before = none;
+        for (const amountSantim of amounts) {
+          const { feeSantim, feeTaxSantim } = feeReturned({ paidSantim, fee, before, amountSantim });
+          expect(feeSantim).toBeGreaterThanOrEqual(0n);
+          expect(feeTaxSantim).toBeGreaterThanOrEqual(0n);
+          expect(feeSantim + feeTaxSantim).toBeLessThan(amountSantim);
+          before = {
+            amountSantim: before.amountSantim + amountSantim,
+            feeSantim: before.feeSantim + feeSantim,
+            feeTaxSantim: before.feeTaxSantim + feeTaxSantim,
+          };
+        }
+        expect(before.feeSantim).toBeLessThanOrEqual(fee.feeSantim);
+        expect(before.feeTaxSantim).toBeLessThanOrEqual(fee.feeTaxSantim);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
 });
