@@ -1,6 +1,8 @@
 import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.ts';
 import { first } from '../../../src/lib/db.ts';
 import { recordRecovery } from '../../../src/reconciliation/receipts/operations.ts';
+import { PAID } from '../../support/build.ts';
+import { acceptHeld, payOtherAmount } from '../held-money.ts';
 import { DECLINED, returned, UNKNOWN, useRefundFixture } from './fixture.ts';
 
 const fixture = useRefundFixture();
@@ -96,6 +98,59 @@ describe('a refund of which its provider has paid more than was requested', () =
     await expect(more).rejects.toMatchObject(invalid('paidAmount must be at most 50.00 ETB', 'too_big'));
     await resolve(id, 50_00n);
     expect(await refundedAmount()).toBe(200);
+  });
+});
+
+describe('a payment of 100.50 birr of which operators have accepted another amount', () => {
+  const accepted = async (receivedSantim: bigint) => {
+    const held = await payOtherAmount(fixture, fixture.scope, { ...PAID, amountSantim: receivedSantim });
+    await acceptHeld(fixture, held);
+    return held.transactionId;
+  };
+
+  test('less than requested can be refunded up to what was received, with all of its fee', async () => {
+    const transactionId = await accepted(80_00n);
+    const more = await fixture.request({ amount: 80.01 }, transactionId);
+    expect([more.status, more.body.message]).toEqual([
+      422,
+      expect.stringContaining('at most 80.00 ETB: 80.00 ETB were'),
+    ]);
+    const { data } = (await fixture.request({ returnFee: true }, transactionId)).body;
+    expect(data).toMatchObject({ amount: 80, feeReturned: 2, feeTaxReturned: 0.3 });
+    await fixture.report(data.refundId, returned(80_00n));
+    expect((await fixture.request({ amount: 0.01 }, transactionId)).body.message).toContain(
+      'Nothing is left to refund',
+    );
+  });
+
+  test('more than requested can be refunded, and a refund overpaid, up to what was received', async () => {
+    const transactionId = await accepted(250_00n);
+    const { data } = (await fixture.request({ amount: 120 }, transactionId)).body;
+    await fixture.report(data.refundId, returned(130_00n));
+    await resolve(data.refundId, 130_00n);
+    const rest = (await fixture.request({}, transactionId)).body.data;
+    expect(rest).toMatchObject({ amount: 120 });
+    await fixture.report(rest.refundId, returned(120_00n));
+    expect(await fixture.read(rest.refundId)).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+describe('a refund that its provider reports as paid in another currency', () => {
+  const dollars = (amountSantim: bigint) => ({ ...returned(amountSantim), currency: 'USD' });
+
+  test('is not paid by that: it waits for operators with its money reserved', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    await fixture.report(id, dollars(50_00n));
+    expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+    expect(await fixture.balance()).toEqual([144_25n, 50_00n]);
+    expect(await queue()).toEqual([`REFUND_UNKNOWN ${id}`]);
+  });
+
+  test('is accepted up to what it was requested for or reported in its own', async () => {
+    const id = await fixture.requested({ amount: 50 });
+    await fixture.report(id, dollars(60_00n), returned(55_00n));
+    await expect(resolve(id, 55_01n)).rejects.toMatchObject(invalid('must be at most 55.00 ETB', 'too_big'));
+    expect((await resolve(id, 55_00n)).row).toMatchObject({ status: 'SUCCESS', paidSantim: 55_00n });
   });
 });
 
