@@ -166,6 +166,8 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await resolve(id, FAILED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
     const another = { ...COMPLETED, providerReference: 'OUT-10' };
     expect(await resolve(id, another, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
+    const partly = { ...COMPLETED, paidSantim: 99_99n };
+    expect(await resolve(id, partly, 'opr_2')).toMatchObject({ missing: 1, isNew: true, row: { status: 'PENDING' } });
     await rows(fixture.db, 'UPDATE withdrawal SET version = version + 1 WHERE id = :id', { id });
     expect(await resolve(id, COMPLETED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
     expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
@@ -267,6 +269,15 @@ describe('a FAILED withdrawal reported as paid', () => {
     await fixture.checkPayout(id, { ...CHECK, proof: true });
     expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
   });
+});
+
+test('a withdrawal that its provider has accepted can be resolved from a day after it was sent', async () => {
+  const id = await fixture.ready();
+  await fixture.checkPayout(id, CHECK);
+  fixture.pass(24 * HOUR_MS - 1);
+  expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
+  fixture.pass(1);
+  expect((await resolve(id, COMPLETED)).row).toMatchObject({ status: 'SUCCESS' });
 });
 
 test('a withdrawal not found, not sent, accepted or declined cannot be resolved', async () => {
