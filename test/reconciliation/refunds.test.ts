@@ -1,5 +1,6 @@
 import { createRefund } from '../../src/payments/refunds/create.ts';
 import { readRefund } from '../../src/payments/refunds/queries.ts';
+import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, expectClearingAgrees, SANDBOX_CHANNELS } from './fixture.ts';
 import type { ReconciliationFixture } from './fixture.ts';
@@ -93,6 +94,23 @@ test('a listed refund of another amount than booked, and one that is not known h
       expect.objectContaining({ kind: 'UNKNOWN_ORDER', type: 'refund', orderStatus: null }),
     ]),
   );
+});
+
+test('a refund of another amount matches the statement once an operator has resolved it with the paid amount', async () => {
+  const { transactionId } = await pay('AWASH');
+  await fixture.simulator.fault({ kind: 'paidWrongAmount', of: 'refund', next: 1 });
+  const id = await refund(transactionId);
+  await fixture.checkRefund(id, CHECK);
+  expect(await fixture.compare('AWASH')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
+  const [{ listedSantim } = {}] = await fixture.open();
+  expect(listedSantim).toBe(41_00n);
+  const found = { outcome: 'COMPLETED', providerReference: 'X', reason: 'Their receipt.', paidSantim: 41_00n } as const;
+  const decision = { ...found, operatorId: 'opr_1', at: fixture.clock() };
+  await fixture.runInTransaction((tx) => resolveRefund(tx, id, decision));
+  expect(await fixture.compare('AWASH')).toEqual({ status: 'CLEAN', discrepancies: 0 });
+  const day = await fixture.db.knex()('reconciliation').where({ channel: 'AWASH' }).first();
+  expect(day.booked).toMatchObject({ refunds: { count: 1, santim: '4100' } });
+  await expectClearingAgrees(fixture);
 });
 
 test('a booked refund that the statement does not list is missing from it', async () => {
