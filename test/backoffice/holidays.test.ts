@@ -31,17 +31,26 @@ describe('holidays', () => {
       body: { date, name: 'Election', kind: 'closed', reason: 'Announced' },
     });
     expect(added.status).toBe(201);
-    expect(await enqueued()).toBeGreaterThan(before);
+    expect(await enqueued()).toBe(before + 1);
     const { holidayId } = added.body.data;
     const path = `/api/ops/holidays/${holidayId}`;
     const again = { body: { date, name: 'Election', kind: 'closed' } };
     expect((await backOffice.send('POST', '/api/ops/holidays', again)).body.error.code).toBe('DUPLICATE_REFERENCE');
     const moved = await backOffice.send('PATCH', path, { body: { date: '2031-10-16', reason: 'Moved' } });
     expect(moved.body.data.date).toBe('2031-10-16');
+    expect(await enqueued()).toBe(before + 2);
     await backOffice.send('PATCH', path, { body: { date: '2031-10-16' } });
+    await backOffice.send('PATCH', path, { body: { date } });
+    expect(await enqueued()).toBe(before + 3);
     expect((await backOffice.send('DELETE', path)).status).toBe(200);
+    expect(await enqueued()).toBe(before + 4);
     expect((await backOffice.send('DELETE', path)).status).toBe(404);
-    expect(await backOffice.audited(holidayId)).toEqual(['holiday.add', 'holiday.change', 'holiday.remove']);
+    expect(await backOffice.audited(holidayId)).toEqual([
+      'holiday.add',
+      'holiday.change',
+      'holiday.change',
+      'holiday.remove',
+    ]);
   });
 
   test('that are computed can be disabled and not removed', async () => {

@@ -1,7 +1,7 @@
 import { endOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { addHoliday } from '../../src/settlements/calendar/operations.ts';
-import { updateDates } from '../../src/settlements/expected-dates.ts';
+import { enqueueCalendarChanged, updateDates } from '../../src/settlements/expected-dates.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { requestSettlement, linkAccount, stateOfSettlement } from '../support/settlements.ts';
@@ -52,4 +52,17 @@ test('an overdue settlement with later expected days that are over too keeps its
   expect(await stateOfSettlement(fixture.db, id)).toMatchObject({
     timeline: ['settlement.requested', 'settlement.overdue', 'expected_dates.changed'],
   });
+});
+
+test.each([
+  ['on the day before the request', '2027-01-14', 0],
+  ['on the day of the request', '2027-01-15', 1],
+  ['on the last expected day', '2027-01-20', 1],
+  ['on the day after it, which another edit may have made the last', '2027-01-21', 1],
+  ['30 days after it', '2027-02-19', 1],
+  ['31 days after it', '2027-02-20', 0],
+])('of a holiday %s, %s, %i settlement is notified', async (_when, day, notified) => {
+  await requestSettlement(fixture, scope);
+  const change = fixture.runInTransaction((tx) => enqueueCalendarChanged(tx, { from: day, until: day }));
+  expect(await change).toBe(notified);
 });
