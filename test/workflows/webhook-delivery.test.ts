@@ -104,7 +104,7 @@ describe('the workflow of a delivery', () => {
     expect(await fixture.db.knex()('webhookDeadLetter').where({ deliveryId: id, closedAt: null })).toHaveLength(0);
   });
 
-  test('a resend by the API reaches the parked workflow; after the parking it starts a new run under the same id', async () => {
+  test('a resend by the API reaches the parked workflow; after 30 days of parking it starts a new run under the same id', async () => {
     const eventId = await failedDelivery();
     const { workflowId } = await readDelivery(fixture.db, eventId);
     const first = await fixture.temporal.client.workflow.getHandle(workflowId).describe();
@@ -114,7 +114,10 @@ describe('the workflow of a delivery', () => {
     const { events } = await fixture.temporal.client.workflow.getHandle(workflowId).fetchHistory();
     expect(events?.filter((event) => event.activityTaskFailedEventAttributes)).toEqual([]);
 
-    await skipTime(fixture.temporal.client, workflowId, 30 * DAY_MS + 60_000);
+    await skipTime(fixture.temporal.client, workflowId, 30 * DAY_MS - 60_000);
+    const parked = await fixture.temporal.client.workflow.getHandle(workflowId).describe();
+    expect([parked.runId, parked.status.name]).toEqual([first.runId, 'RUNNING']);
+    await skipTime(fixture.temporal.client, workflowId, 120_000);
     await expect(resultOf(fixture.temporal.client.workflow.getHandle(workflowId))).rejects.toMatchObject({
       cause: { type: 'DeliveryExhausted' },
     });
