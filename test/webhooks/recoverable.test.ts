@@ -31,6 +31,19 @@ test('a subscription with many overdue retries hides no overdue retry of another
   expect(await findRecoverableDeliveries(fixture.db, { ...page, onlyPastDue: false })).toHaveLength(32);
 });
 
+test('a retry is recovered half a minute after the last attempt, since Temporal lists the workflow of it late', async () => {
+  const { record } = await buildSubscriber(await receiver());
+  const [made, lost] = [await record(), await record()];
+  await makeRetrying([made, lost], 120);
+  const attempted = `UPDATE webhook_delivery SET last_attempt_at = now() - CAST(:seconds AS integer) * interval '1 second' WHERE id = :id`;
+  await rows(fixture.db, attempted, { id: made, seconds: 25 });
+  await rows(fixture.db, attempted, { id: lost, seconds: 35 });
+  for (const onlyPastDue of [true, false]) {
+    const found = await findRecoverableDeliveries(fixture.db, { after: '', limit: 200, onlyPastDue });
+    expect(found.map(({ id }) => id)).toEqual([lost]);
+  }
+});
+
 test('a delivery that succeeds while its subscription is deleted stays DELIVERED', async () => {
   const { db, runInTransaction, deps } = fixture;
   const { record, subscriptionId } = await buildSubscriber(await receiver());
