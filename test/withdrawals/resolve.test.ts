@@ -6,6 +6,7 @@ import { WITHDRAWAL_EVENTS } from '../../src/withdrawals/events.ts';
 import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { listCases } from '../../src/withdrawals/queries.ts';
+import { untilServed } from '../support/build.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, COMPLETED, FAILED, useWithdrawalFixture, type WithdrawalFixture } from './fixture.ts';
 
@@ -104,7 +105,7 @@ describe('a withdrawal whose provider does not know', () => {
   test('of ten concurrent resolutions with two outcomes, one outcome takes effect', async () => {
     const id = await unknown();
     const words = Array.from({ length: 10 }, (_, index) =>
-      codeOf(resolve(id, index % 2 === 0 ? COMPLETED : FAILED, `opr_${index}`)),
+      codeOf(untilServed(() => resolve(id, index % 2 === 0 ? COMPLETED : FAILED, `opr_${index}`))),
     );
     const outcomes = await Promise.all(words);
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(5);
