@@ -83,6 +83,15 @@ describe('a refund of which its provider has paid more than was requested', () =
     expect((await fixture.request({ amount: 140.01 })).body.message).toContain('at most 140.00 ETB');
   });
 
+  test('gives back no fee for the excess, nor do later ones', async () => {
+    const id = await fixture.requested({ amount: 100, returnFee: true });
+    await fixture.report(id, returned(120_00n));
+    await resolve(id, 120_00n);
+    expect(await fixture.read(id)).toMatchObject({ feeReturned: 2.5, feeTaxReturned: 0.38, totalDebit: 97.12 });
+    const { data } = (await fixture.request({ returnFee: true })).body;
+    expect(data).toMatchObject({ amount: 80, feeReturned: 2, feeTaxReturned: 0.3 });
+  });
+
   test('is accepted only as far as the provider has reported it', async () => {
     const id = await fixture.requested({ amount: 50 });
     await fixture.report(id, returned(60_00n));
