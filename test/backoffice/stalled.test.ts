@@ -85,6 +85,27 @@ describe('stalled work', () => {
     expect((await stalled('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
   });
 
+  const sent = 'Sent, and not paid yet';
+  test.each([
+    ['CREATED', 4, null],
+    ['CREATED', 6, 'Not sent yet'],
+    ['SUBMITTED', 59, null],
+    ['SUBMITTED', 61, sent],
+    ['UNKNOWN', 59, null],
+    ['UNKNOWN', 61, sent],
+    ['SUBMITTED', 23 * 60, sent],
+    ['SUBMITTED', 25 * 60, 'Sent over a day ago, and not paid yet: operators may resolve it'],
+    ['UNDER_REVIEW', 25 * 60, null],
+  ])('of a withdrawal that has been %s for %i minutes: %s', async (stage, minutes, what) => {
+    const id = await withdrawal();
+    const values = { id, stage, at: ago(minutes * 60_000), submitted: stage === 'SUBMITTED' || stage === 'UNKNOWN' };
+    const state = `UPDATE withdrawal SET stage = :stage, requested_at = :at,
+      submitted_at = CASE WHEN CAST(:submitted AS boolean) THEN CAST(:at AS timestamptz) END WHERE id = :id`;
+    await tx(state, values);
+    const { items } = (await stalled('&kind=WITHDRAWAL_PENDING')).data;
+    expect(items.map((one: Item & { what: string }) => one.what)).toEqual(what === null ? [] : [what]);
+  });
+
   test('contains a settlement that the sandbox has not decided, or that is past its last day and not marked overdue', async () => {
     await fund(backOffice.fixture, scope, 50_000n);
     await linkAccount(backOffice.fixture, scope);

@@ -33,7 +33,9 @@ describe('a refund whose outcome is unknown', () => {
     await fixture.report(id, UNKNOWN);
     expect(await queue()).toEqual([]);
     await expect(fixture.resolve(id, FAILED)).rejects.toMatchObject(refused);
-    fixture.pass(HOUR_MS + 60_000);
+    fixture.pass(HOUR_MS - 60_000);
+    expect([await queue(), await queue(STALLED_ITEMS)]).toEqual([[], []]);
+    fixture.pass(120_000);
     expect(await queue()).toEqual([`REFUND_UNKNOWN ${id}`]);
     expect(await queue(STALLED_ITEMS)).toEqual([`REFUND_PENDING ${id}`]);
     await fixture.resolve(id, FAILED);
@@ -105,7 +107,9 @@ describe('a refund whose outcome is unknown', () => {
 test('a refund that was not sent is resolved as failed: its money is available again, and it is not sent', async () => {
   const id = await fixture.requested({ amount: 50 });
   await fixture.report(id, { kind: 'unknown', reason: 'not-configured', message: 'no credentials' });
-  fixture.pass(6 * 60_000);
+  fixture.pass(4 * 60_000);
+  expect(await queue(STALLED_ITEMS)).toEqual([]);
+  fixture.pass(2 * 60_000);
   expect(await queue(STALLED_ITEMS)).toEqual([`REFUND_PENDING ${id}`]);
   await fixture.resolve(id, FAILED);
   expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
