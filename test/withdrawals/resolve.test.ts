@@ -155,6 +155,8 @@ describe('a withdrawal whose provider does not know', () => {
     fixture.provider.returnsForPayouts({ ...REVERSED, amountSantim: 90_00n });
     await fixture.checkPayout(id, { ...CHECK, proof: true });
     expect(await fixture.read(id)).toMatchObject({ status: 'REVERSED', paidAmount: 90 });
+    expect((await resolve(id, { ...COMPLETED, paidSantim: 90_00n })).isNew).toBe(false);
+    expect(await codeOf(resolve(id, { ...COMPLETED, paidSantim: 89_99n }))).toBe('INVALID_STATE');
     expect(await fixture.balance()).toEqual([FUNDED, 0n]);
     expect(await clearing()).toBe(FUNDED);
   });
