@@ -1,8 +1,10 @@
 import { rows } from '../../src/lib/db.ts';
+import { createSyncAttempt } from '../../src/payments/sync.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
+import { UNKNOWN } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, MINUTE_MS, TODAY, type ReconciliationFixture } from './fixture.ts';
 
@@ -58,6 +60,20 @@ test('a listed payment of the right amount in another currency is a discrepancy,
     status: 'DISCREPANCIES',
     lastCleanAt: null,
   });
+});
+
+test('a payment that came in another currency, and is held, matches a statement that lists it so', async () => {
+  const { attemptId } = await fixture.pay('TELEBIRR');
+  await fixture.live(2_000);
+  const provider = fixture.findProvider('TELEBIRR', 'sandbox');
+  const inDollars = async (orderId: string) => ({ ...((await provider?.query(orderId)) ?? UNKNOWN), currency: 'USD' });
+  const findProvider = () => provider && { ...provider, query: inDollars };
+  await createSyncAttempt({ ...fixture, findProvider })(attemptId, { notifyWorkflow: false });
+  expect(await fixture.db.knex()('paymentAttempt').first()).toMatchObject({ status: 'HELD', receivedCurrency: 'USD' });
+  fixture.alterLists((page) =>
+    page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, currency: 'USD' })) },
+  );
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', discrepancies: 0 });
 });
 
 /** Paid and later sent back there; unsent and ended so here, as after a backup was restored. */
