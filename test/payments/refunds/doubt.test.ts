@@ -1,8 +1,10 @@
 import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../../src/backoffice/work-queue.ts';
 import { createRegistry } from '../../../src/http/metrics.ts';
+import { rows } from '../../../src/lib/db.ts';
 import { readTimeline } from '../../../src/lib/timeline.ts';
 import { confirmRefund, declineRefund } from '../../../src/payments/refunds/confirm.ts';
 import { measureRefunds } from '../../../src/payments/refunds/monitoring.ts';
+import { findRecoverableRefunds } from '../../../src/payments/refunds/workflow.ts';
 import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
 import { autoDecide } from '../../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../../src/withdrawals/sync.ts';
@@ -203,6 +205,18 @@ describe('a merchant whose money out needs two people', () => {
     await fixture.checkRefund(second, CHECK);
     expect(await fixture.read(second)).toMatchObject({ status: 'FAILED', failure: { code: 'TIMED_OUT' } });
     expect(await fixture.balance()).toEqual([134_25n, 60_00n]);
+  });
+
+  test('its workflow is past due an hour after the 7 days', async () => {
+    const { second } = await awaiting();
+    const isPastDue = async (requested: string) => {
+      const sql = `WITH taken AS (DELETE FROM outbox) UPDATE refund SET requested_at = now() - CAST(:requested AS interval),
+        created_at = now() - interval '8 days' WHERE id = :second`;
+      await rows(fixture.db, sql, { second, requested });
+      const page = { after: '', limit: 100, onlyPastDue: true };
+      return (await findRecoverableRefunds(fixture.db, page)).some(({ id }) => id === second);
+    };
+    expect([await isPastDue('7 days 59 minutes'), await isPastDue('7 days 61 minutes')]).toEqual([false, true]);
   });
 });
 
