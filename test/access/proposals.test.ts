@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { startBackOffice, type BackOffice, type Person } from '../backoffice/back-office.ts';
@@ -148,8 +149,10 @@ describe('a proposal', () => {
     expect((await decide(checker, `${second}/reject`, { reason: 'Outdated' })).body.data.status).toBe('REJECTED');
   });
 
-  test('that has expired is not confirmed, and is listed as EXPIRED', async () => {
+  test('that has expired, after 7 days, is not confirmed, and is listed as EXPIRED', async () => {
     const id = await proposeLimit();
+    const { proposedAt, expiresAt } = await read(id);
+    expect(Date.parse(expiresAt) - Date.parse(proposedAt)).toBe(7 * DAY_MS);
     await rows(backOffice.database.db, "UPDATE proposal SET expires_at = now() - interval '1 second' WHERE id = :id", {
       id,
     });
