@@ -26,10 +26,3 @@ export const giveHeldBack = (fixture: Fixture, payment: HeldMoney, reference = '
   fixture.runInTransaction((tx) =>
     returnHeldPayment(tx, { ...payment, reason: 'Too little', reference, at: fixture.clock() }),
   );
-
-/** The code that an operation fails with, or "done". */
-export const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  );

@@ -4,9 +4,10 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { TRANSACTION_CHECKS } from '../../src/payments/monitoring.ts';
 import { buildMerchant, buildPendingPayment, buildFixture, PAID, type Fixture } from '../support/build.ts';
+import { codeOf } from '../support/code-of.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { acceptHeld, codeOf, giveHeldBack, payOtherAmount, type HeldMoney } from './held-money.ts';
+import { acceptHeld, giveHeldBack, payOtherAmount, type HeldMoney } from './held-money.ts';
 
 let database: TestDatabase;
 let fixture: Fixture;

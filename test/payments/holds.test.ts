@@ -18,9 +18,10 @@ import {
   untilServed,
   type Fixture,
 } from '../support/build.ts';
+import { codeOf } from '../support/code-of.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { acceptHeld, codeOf, giveHeldBack, OTHER_AMOUNT, payOtherAmount, type HeldMoney } from './held-money.ts';
+import { acceptHeld, giveHeldBack, OTHER_AMOUNT, payOtherAmount, type HeldMoney } from './held-money.ts';
 
 /** Of the 80 birr that came 2.5 % are charged, and 15 % tax on that. */
 const FEE = { feeSantim: 2_00n, feeTaxSantim: 30n };

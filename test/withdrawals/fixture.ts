@@ -47,6 +47,8 @@ export type WithdrawalFixture = Fixture & {
   report: (id: string, ...outcomes: Parameters<Fixture['provider']['returnsForPayouts']>) => Promise<void>;
   /** Resolves it as an operator, under a provider reference of its own: OUT-9-wd_…. */
   resolve: (id: string, resolution: Resolution, operatorId?: string) => Promise<Resolved>;
+  /** What the channel holds of the merchant. */
+  clearing: () => Promise<Santim>;
   /** In alphabetical order, because events of one transaction have no order. */
   events: (id: string) => Promise<string[]>;
   /** Before each test. */
@@ -112,6 +114,16 @@ async function buildInto(own: WithdrawalFixture): Promise<void> {
     balance: async () => {
       const { availableSantim, reservedSantim } = await readBalance(db, own.scope);
       return [availableSantim, reservedSantim];
+    },
+    clearing: async () => {
+      const [sum] = await rows<{ santim: bigint }>(
+        db,
+        `SELECT CAST(coalesce(-sum(e.amount_santim), 0) AS bigint) AS santim FROM ledger_entry e
+         JOIN ledger_account a ON a.id = e.account_id JOIN ledger_journal j ON j.id = e.journal_id
+         WHERE a.kind = 'CHANNEL_CLEARING' AND j.merchant_id = :merchantId`,
+        own.scope,
+      );
+      return sum?.santim ?? 0n;
     },
     events: async (id) => {
       const found = await rows<{ event: string }>(

@@ -7,6 +7,7 @@ import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { listCases } from '../../src/withdrawals/queries.ts';
 import { untilServed } from '../support/build.ts';
+import { codeOf } from '../support/code-of.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, COMPLETED, FAILED, useWithdrawalFixture, type WithdrawalFixture } from './fixture.ts';
 
@@ -19,11 +20,6 @@ const fixture = useWithdrawalFixture();
 
 const referenceOf = (id: string) => `${COMPLETED.providerReference}-${id}`;
 const resolve: WithdrawalFixture['resolve'] = (...resolution) => fixture.resolve(...resolution);
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  );
 
 /** Sent, and an hour later its provider does not know. */
 async function unknown(changes: object = {}): Promise<string> {
@@ -33,24 +29,6 @@ async function unknown(changes: object = {}): Promise<string> {
   expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   fixture.pass(HOUR_MS);
   return id;
-}
-
-/** Refused, given back, and then called paid. */
-async function contradicted(): Promise<string> {
-  const id = await fixture.ready();
-  await fixture.report(id, REFUSED, PAID_OUT);
-  return id;
-}
-
-async function clearing(): Promise<bigint> {
-  const [sum] = await rows<{ santim: bigint }>(
-    fixture.db,
-    `SELECT CAST(coalesce(-sum(e.amount_santim), 0) AS bigint) AS santim FROM ledger_entry e
-     JOIN ledger_account a ON a.id = e.account_id JOIN ledger_journal j ON j.id = e.journal_id
-     WHERE a.kind = 'CHANNEL_CLEARING' AND j.merchant_id = :merchantId`,
-    fixture.scope,
-  );
-  return sum?.santim ?? 0n;
 }
 
 describe('a withdrawal whose provider does not know', () => {
@@ -66,7 +44,7 @@ describe('a withdrawal whose provider does not know', () => {
       paidSantim: null,
     });
     expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
-    expect(await clearing()).toBe(FUNDED - 100_00n);
+    expect(await fixture.clearing()).toBe(FUNDED - 100_00n);
     expect(await fixture.events(id)).toContain('withdrawal.succeeded');
     expect(fixture.enqueued).toMatchObject([
       { kind: 'signal', workflowId: `withdrawal-${id}`, signal: 'providerResultRecorded' },
@@ -158,7 +136,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect((await resolve(id, { ...COMPLETED, paidSantim: 90_00n })).isNew).toBe(false);
     expect(await codeOf(resolve(id, { ...COMPLETED, paidSantim: 89_99n }))).toBe('INVALID_STATE');
     expect(await fixture.balance()).toEqual([FUNDED, 0n]);
-    expect(await clearing()).toBe(FUNDED);
+    expect(await fixture.clearing()).toBe(FUNDED);
   });
 
   test('a resolution needs as many agreeing operators as the approval did, of one version; the case names them', async () => {
@@ -197,7 +175,7 @@ describe('a resolution with another amount than requested', () => {
     const { data } = WITHDRAWAL_EVENTS['withdrawal.succeeded'];
     expect(data.parse(withdrawalSnapshot(row))).toMatchObject({ paidAmount: 99.5 });
     expect(await fixture.balance()).toEqual([FUNDED - TOTAL + 50n, 0n]);
-    expect(await clearing()).toBe(FUNDED - 99_50n);
+    expect(await fixture.clearing()).toBe(FUNDED - 99_50n);
   });
 
   test('of a larger amount paid, the merchant is charged the amount requested, and the rest is in suspense', async () => {
@@ -206,7 +184,7 @@ describe('a resolution with another amount than requested', () => {
     await fixture.checkPayout(id, CHECK);
     await resolve(id, { ...COMPLETED, paidSantim: 101_00n });
     expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
-    expect(await clearing()).toBe(FUNDED - 101_00n);
+    expect(await fixture.clearing()).toBe(FUNDED - 101_00n);
     const { feesSantim } = await readBalance(fixture.db, fixture.scope);
     expect(feesSantim).toBe(5_75n);
   });
@@ -214,63 +192,6 @@ describe('a resolution with another amount than requested', () => {
   test('paidAmount is rejected with FAILED', async () => {
     const id = await unknown();
     expect(await codeOf(resolve(id, { ...FAILED, paidSantim: 1n }))).toBe('VALIDATION_ERROR');
-  });
-});
-
-describe('a FAILED withdrawal reported as paid', () => {
-  test('COMPLETED makes a FAILED withdrawal SUCCESS and charges the released money again', async () => {
-    const id = await contradicted();
-    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
-    const { row } = await resolve(id, COMPLETED);
-    expect(row).toMatchObject({ status: 'SUCCESS', failure: null, providerReference: referenceOf(id) });
-    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
-    expect(await clearing()).toBe(FUNDED - 100_00n);
-    expect((await fixture.events(id)).filter((event) => /failed|succeeded/.test(event))).toEqual([
-      'withdrawal.failed',
-      'withdrawal.succeeded',
-    ]);
-    expect((await resolve(id, COMPLETED)).isNew).toBe(false);
-    fixture.provider.returnsForPayouts(REVERSED);
-    await fixture.checkPayout(id, { ...CHECK, proof: true });
-    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
-  });
-
-  test('COMPLETED with a smaller amount charges only that amount, fee and tax', async () => {
-    const id = await contradicted();
-    await resolve(id, { ...COMPLETED, paidSantim: 60_00n });
-    expect(await fixture.balance()).toEqual([FUNDED - TOTAL + 40_00n, 0n]);
-    expect(await clearing()).toBe(FUNDED - 60_00n);
-  });
-
-  test('COMPLETED beyond the balance is rejected, and the case stays open', async () => {
-    const id = await contradicted();
-    await fixture.ready({ amount: 950 });
-    expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
-    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
-    expect(await rows(fixture.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
-    expect(await listCases(fixture.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
-  });
-
-  test('FAILED posts nothing and closes the case; a later COMPLETED corrects it', async () => {
-    const id = await contradicted();
-    const events = await fixture.events(id);
-    expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED' });
-    const evidence = { outcome: 'succeeded', amountSantim: 100_00 };
-    expect(await listCases(fixture.db, id)).toMatchObject([
-      { status: 'FAILED', evidence, decision: 'FAILED', closedAt: fixture.clock() },
-    ]);
-    expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
-    expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
-    expect(await fixture.events(id)).toEqual(events);
-    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
-    expect((await resolve(id, COMPLETED)).row.status).toBe('SUCCESS');
-    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  });
-
-  test('a FAILED withdrawal is never made SUCCESS by its provider’s report alone', async () => {
-    const id = await contradicted();
-    await fixture.checkPayout(id, { ...CHECK, proof: true });
-    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
   });
 });
 
