@@ -8,7 +8,7 @@ import { autoDecide } from '../../src/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, fund, TAKEN } from '../support/withdrawals.ts';
@@ -58,18 +58,20 @@ export type WithdrawalFixture = Fixture & {
   close: () => Promise<void>;
 };
 
-/** A fixture for all tests of the calling file or `describe`: a merchant for each test, and a ledger checked after each. */
-export function useWithdrawalFixture(): WithdrawalFixture {
+/**
+ * A fixture for all tests of the calling file or `describe`: a merchant for each test, and a ledger checked after each; by
+ * default on a database of its own.
+ */
+export function useWithdrawalFixture(openDatabase = () => createTestDatabase()): WithdrawalFixture {
   const fixture = {} as WithdrawalFixture;
-  beforeAll(() => buildInto(fixture));
+  beforeAll(async () => buildInto(fixture, await openDatabase()));
   beforeEach(() => fixture.newMerchant());
   afterEach(() => fixture.expectLedgerHolds());
   afterAll(() => fixture.close());
   return fixture;
 }
 
-async function buildInto(own: WithdrawalFixture): Promise<void> {
-  const database = await createTestDatabase();
+async function buildInto(own: WithdrawalFixture, database: TestDatabase): Promise<void> {
   const { db } = database;
   const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
   const checkPayout = createCheckPayout(fixture);

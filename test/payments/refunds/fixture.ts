@@ -10,7 +10,7 @@ import { transactionRoutes } from '../../../src/payments/transaction-routes.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import type { Resolution } from '../../../src/providers/resolution.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../../support/build.ts';
-import { createTestDatabase, returnFeesOnRefund } from '../../support/database.ts';
+import { createTestDatabase, returnFeesOnRefund, type TestDatabase } from '../../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../../support/http.ts';
 import { expectLedgerHolds } from '../../support/ledger.ts';
 
@@ -37,6 +37,8 @@ export type RefundFixture = Fixture & {
   scope: MerchantScope;
   /** Its payment of 200 birr: fee 5, tax 0.75. */
   transactionId: string;
+  /** Before each test. */
+  newMerchant: () => Promise<void>;
   /** Another paid transaction of this merchant. */
   pay: (amountSantim: Santim) => Promise<string>;
   send: (method: string, path: string, body?: object) => Promise<HttpResponse>;
@@ -56,27 +58,30 @@ export type RefundFixture = Fixture & {
   events: (refundId: string) => Promise<string[]>;
 };
 
-/** A fixture for all tests of the calling file: a merchant for each test, and a ledger checked after each. */
-export function useRefundFixture(): RefundFixture {
+/**
+ * A fixture for all tests of the calling file: a merchant for each test, and a ledger checked after each; by default on a
+ * database of its own.
+ */
+export function useRefundFixture(openDatabase = createRefundDatabase): RefundFixture {
   const own = {} as RefundFixture;
   let close = async (): Promise<void> => {};
   beforeAll(async () => {
-    close = await buildInto(own);
+    close = await buildInto(own, await openDatabase());
   });
-  beforeEach(async () => {
-    own.scope = await buildMerchant(own.db);
-    own.transactionId = await own.pay(200_00n);
-    own.provider.returnsForRefunds(TAKEN);
-    own.provider.refundQueries.length = 0;
-  });
+  beforeEach(() => own.newMerchant());
   afterEach(() => expectLedgerHolds(own.db));
   afterAll(() => close());
   return own;
 }
 
-async function buildInto(own: RefundFixture): Promise<() => Promise<void>> {
+/** Where refunds give the fee back. */
+export async function createRefundDatabase(): Promise<TestDatabase> {
   const database = await createTestDatabase();
   await returnFeesOnRefund(database);
+  return database;
+}
+
+async function buildInto(own: RefundFixture, database: TestDatabase): Promise<() => Promise<void>> {
   const { db } = database;
   const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
   const checkRefund = createCheckRefund(fixture);
@@ -87,6 +92,12 @@ async function buildInto(own: RefundFixture): Promise<() => Promise<void>> {
   Object.assign(own, {
     ...fixture,
     checkRefund,
+    newMerchant: async () => {
+      own.scope = await buildMerchant(db);
+      own.transactionId = await own.pay(200_00n);
+      fixture.provider.returnsForRefunds(TAKEN);
+      fixture.provider.refundQueries.length = 0;
+    },
     pay: async (amountSantim) => {
       const { sessionId, transactionId } = await buildSession(fixture, own.scope, { amountSantim });
       const attemptId = await buildAttempt(fixture, { ...own.scope, sessionId });
