@@ -133,12 +133,15 @@ export async function buy(
   return { sessionId, transactionId: String(session['transactionId']), attemptId: String(payment['attemptId']) };
 }
 
+/** A payment's next poll may be a minute away. */
+const QUIET_WITHIN_MS = 75_000;
+
 /** Waits until no delivery and no payment is open. */
-export async function untilQuiet({ fixture }: ChaosService, withinMs = 30_000): Promise<void> {
+export async function untilQuiet({ fixture }: ChaosService): Promise<void> {
   const hasEnded = async (): Promise<boolean> => {
     const deliveries = await fixture.db.knex()('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
     const payments = await fixture.db.knex()('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
     return deliveries.length + payments.length === 0;
   };
-  await until('deliveries and payments to end', hasEnded, withinMs);
+  await until('deliveries and payments to end', hasEnded, QUIET_WITHIN_MS);
 }

@@ -204,7 +204,7 @@ test('settlements of an API and a worker killed at random have exactly the effec
   const all = [...(await living), outcome(yes, ['approve']), outcome(no, ['reject'])];
   for (const { id, status } of all)
     await until(`${id} to be ${status}`, async () => (await stateOf(id))['status'] === status, ACTIVITY_REPEATED_MS);
-  await untilQuiet(service, 45_000);
+  await untilQuiet(service);
 
   for (const expected of all) await expectStateOf(expected);
   await expectLedgerHolds(service.fixture.db);
