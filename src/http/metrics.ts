@@ -10,7 +10,7 @@ import { listen, stopListening } from '../lib/ports.ts';
 
 export { Registry };
 
-/** The event loop is woken this often to measure its delay. At the library's 10 ms, that was half of what an idle process costs. */
+/** The event loop is woken this often to measure its delay: the library's 10 ms cost an idle process half of its processor time. */
 const EVENT_LOOP_INTERVAL_MS = 100;
 
 /** The registry of a process, with Node's own metrics (event loop delay, memory, handles). */

@@ -19,7 +19,7 @@ type PayoutFixture = {
 };
 
 /** With RECORD_ROWS=yes the stories are lived through anew, and their rows written over the saved ones. */
-const isRecording = process.env['RECORD_ROWS'] !== undefined;
+const isRecording = process.env['RECORD_ROWS'] === 'yes';
 const fileOf = (name: string): string => join(import.meta.dirname, `${name}.json`);
 const readSaved = async (name: string): Promise<Saved> => JSON.parse(await readFile(fileOf(name), 'utf8')) as Saved;
 
@@ -40,6 +40,7 @@ export function testSaved(
   beforeAll(async () => {
     if (isRecording) await writeFile(fileOf(name), `${JSON.stringify(await record(fixture, stories), null, 1)}\n`);
     saved = await readSaved(name);
+    expect(Object.keys(saved.payouts)).toEqual(Object.keys(stories));
   });
   const actFor = (merchantId: string): void => void (fixture.scope = { merchantId, environment: 'sandbox' });
 
