@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { inspect } from 'node:util';
 
 import { createKey } from '../../src/access/api-keys.ts';
 import { startApi, type RunningApi } from '../../src/app/api.ts';
@@ -146,11 +147,23 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
   await expectInvariants(gather);
 }, 150_000);
 
+/** Waits; ends with an error that shows what is left. */
 const withTimeout = async (ms: number, isSo: () => Promise<boolean>): Promise<void> => {
   for (const endMs = Date.now() + ms; !(await isSo());) {
-    if (Date.now() > endMs) throw new Error(`it was not so within ${ms} ms`);
+    if (Date.now() > endMs) throw new Error(`it was not so within ${ms} ms: ${inspect(await readProgress())}`);
     await new Promise((settle) => setTimeout(settle, 100));
   }
+};
+const readProgress = async () => {
+  const count = async (table: string, column: string): Promise<unknown> =>
+    fixture.db.knex()(table).select(column).count({ rows: '*' }).groupBy(column);
+  return {
+    outbox: await count('outbox', 'priority'),
+    failures: await count('outbox', 'failures'),
+    withdrawals: await count('withdrawal', 'status'),
+    payouts: (await simulator.journal()).payouts.length,
+    running: (await temporal.running().catch(() => [])).length,
+  };
 };
 
 /** The requests that arrived while Temporal was unavailable. */
@@ -199,7 +212,7 @@ test('after an outage of Temporal with 500 payments and some withdrawals, withdr
 
   await temporal.start();
   // Including the pause of the clients: what counts is that most of the payments still wait.
-  await withTimeout(60_000, async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
+  await withTimeout(200_000, async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
   expect((await fixture.db.knex()('outbox')).length).toBeGreaterThan(WAITING / 2);
   await withTimeout(300_000, async () => (await fixture.db.knex()('outbox')).length === 0);
   const ids = await until('all to run', async () => {
@@ -208,4 +221,4 @@ test('after an outage of Temporal with 500 payments and some withdrawals, withdr
   });
   expect(finished.filter((attemptId) => ids.has(`payment-${attemptId}`))).toEqual([]);
   expect((await simulator.journal()).payouts).toHaveLength(WITHDRAWALS);
-}, 480_000);
+}, 660_000);

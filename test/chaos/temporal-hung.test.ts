@@ -8,7 +8,8 @@ import { until } from '../support/until.ts';
 import { createWorkerFixture, readDelivery, type WorkerFixture } from '../support/worker.ts';
 
 const EVENTS = 12;
-/** A hanging call gets its reply after 3 s. */
+/** When a hanging call is given up. */
+const HANGING_CALL_MS = 3_000;
 const HUNG_FOR_MS = 5_000;
 
 let temporal: OwnTemporal;
@@ -57,8 +58,9 @@ test('while Temporal hangs, healthy receivers get their events at once, and the 
     await new Promise((settle) => setTimeout(settle, HUNG_FOR_MS / EVENTS));
   }
   expect(performance.now() - hungAt).toBeGreaterThan(HUNG_FOR_MS);
-  expect(waits.toSorted((a, b) => a - b)[EVENTS / 2]).toBeLessThan(500);
-  expect(lines.length).toBeGreaterThan(0);
+  // None waits for a reply of Temporal.
+  expect(waits.toSorted((a, b) => a - b)[EVENTS / 2]).toBeLessThan(HANGING_CALL_MS);
+  await until('the log to say so', async () => lines.length > 0);
   expect(lines.filter((line) => line.includes('"stack"'))).toEqual([]);
   expect(lines.length).toBeLessThan(EVENTS / 2);
   expect(receiver.requests).toHaveLength(EVENTS + 1);
