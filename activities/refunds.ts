@@ -1,7 +1,7 @@
-import type { RefundStage, RefundStatus } from '../src/payments/refunds/states.ts';
+import type { RefundStage, RefundStatus } from '../src/payouts/refunds/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
-export type { RefundInput } from '../src/payments/refunds/workflow.ts';
+export type { RefundInput } from '../src/payouts/refunds/workflow.ts';
 
 /** Status and stage: all that histories contain of a refund. */
 type RefundReport = { status: RefundStatus; stage: RefundStage };

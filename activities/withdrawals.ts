@@ -1,7 +1,7 @@
-import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
+import type { WithdrawalStage, WithdrawalStatus } from '../src/payouts/withdrawals/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
-export type { WithdrawalInput } from '../src/withdrawals/workflow.ts';
+export type { WithdrawalInput } from '../src/payouts/withdrawals/workflow.ts';
 
 /** Status and stage: all that histories contain of a withdrawal. */
 type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };

@@ -47,8 +47,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_resend_job',
     'webhook_subscription',
   ],
-  payments: ['checkout_session', 'payment_attempt', 'refund', 'transaction'],
-  withdrawals: ['payout_case', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution'],
+  payments: ['checkout_session', 'payment_attempt', 'transaction'],
+  payouts: ['payout_case', 'refund', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution'],
   settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit'],
   reconciliation: [
     'bank_receipt',

@@ -6,7 +6,9 @@ import type { BalanceResponse, MovementSums } from '../../src/ledger/routes.ts';
 import type * as channels from '../../src/merchants/channels/schema.ts';
 import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type * as sessions from '../../src/payments/session-schema.ts';
-import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
+import type { Transaction, transactionDetail } from '../../src/payments/transaction-schema.ts';
+import type { Refund } from '../../src/payouts/refunds/schema.ts';
+import type * as withdrawals from '../../src/payouts/withdrawals/schema.ts';
 import type * as portal from '../../src/portal/schema.ts';
 import type * as schedules from '../../src/reports/schedule-routes.ts';
 import type * as reports from '../../src/reports/schema.ts';
@@ -15,7 +17,6 @@ import type * as bank from '../../src/settlements/bank-account/schema.ts';
 import type * as settlements from '../../src/settlements/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
-import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import type { RefundRow } from '../ui/refund-state.tsx';
 import { createCalls } from '../ui/use-calls.ts';
 import { headers } from './headers.ts';
@@ -23,7 +24,7 @@ import { headers } from './headers.ts';
 export type Session = z.output<typeof sessions.Session>;
 export type CreatedSession = z.output<typeof sessions.CreatedSession>;
 export type TransactionRow = z.output<typeof Transaction>;
-export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
+export type TransactionWithTimeline = z.output<ReturnType<typeof transactionDetail<typeof Refund>>>;
 
 /** The signed-in person, their merchant and role. */
 export type Me = z.output<typeof portal.Me>;

@@ -8,8 +8,9 @@ import type { FeeSchedule } from '../../src/ledger/operator-routes.ts';
 import type * as channels from '../../src/merchants/channels/schema.ts';
 import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type * as merchants from '../../src/merchants/schema.ts';
-import type * as refunds from '../../src/payments/refunds/schema.ts';
 import type * as payments from '../../src/payments/transaction-schema.ts';
+import type * as refunds from '../../src/payouts/refunds/schema.ts';
+import type * as withdrawals from '../../src/payouts/withdrawals/schema.ts';
 import type * as credentials from '../../src/providers/credentials/schema.ts';
 import type * as receipts from '../../src/reconciliation/receipts/schema.ts';
 import type * as reconciliation from '../../src/reconciliation/schema.ts';
@@ -17,7 +18,6 @@ import type * as bank from '../../src/settlements/bank-account/schema.ts';
 import type { HolidayResponse } from '../../src/settlements/calendar/routes.ts';
 import type * as settlements from '../../src/settlements/schema.ts';
 import type * as deliveries from '../../src/webhooks/delivery/schema.ts';
-import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
 /** The signed-in operator, and what their role may do. */
@@ -48,7 +48,7 @@ export type Receipt = z.output<typeof receipts.Receipt>;
 export type Holiday = z.output<typeof HolidayResponse>;
 export type BankFileReport = z.output<typeof settlements.BankFileReport>;
 export type Transaction = z.output<typeof payments.OperatorTransaction>;
-export type TransactionDetail = z.output<typeof payments.OperatorTransactionDetail>;
+export type TransactionDetail = z.output<ReturnType<typeof payments.operatorTransactionDetail<typeof refunds.Refund>>>;
 export type Refund = z.output<typeof refunds.ListedRefund>;
 export type RefundDetail = z.output<typeof refunds.OperatorRefundDetail>;
 export type Withdrawal = z.output<typeof withdrawals.ListedWithdrawal>;

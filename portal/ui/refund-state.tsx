@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
-import type { Refund } from '../../src/payments/refunds/schema.ts';
-import { REFUND_STAGES, REFUND_STATUSES, type RefundStatus } from '../../src/payments/refunds/states.ts';
+import type { Refund } from '../../src/payouts/refunds/schema.ts';
+import { REFUND_STAGES, REFUND_STATUSES, type RefundStatus } from '../../src/payouts/refunds/states.ts';
+import { confirmableUntil } from '../../src/payouts/states.ts';
 import type { PayoutFailure } from '../../src/providers/provider.ts';
-import { confirmableUntil } from '../../src/providers/states.ts';
 import { ApiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';
 import { catalogue } from './language.ts';

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 
-import { confirmableUntil } from '../../src/providers/states.ts';
+import { confirmableUntil } from '../../src/payouts/states.ts';
 import {
   WITHDRAWAL_STAGES,
   WITHDRAWAL_STATUSES,
   type WithdrawalStage,
   type WithdrawalStatus,
-} from '../../src/withdrawals/states.ts';
+} from '../../src/payouts/withdrawals/states.ts';
 import { amharicOf } from './api-meanings.ts';
 import { ApiText, apiText } from './api-text.tsx';
 import { Badge, Note, type Tone } from './badge.tsx';

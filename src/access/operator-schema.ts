@@ -13,11 +13,15 @@ const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 500;
 const TOKEN_CHARACTERS_MAX = 100;
+const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
 
 export const id = plainText(ID_CHARACTERS_MAX).min(1);
 export const name = plainText(NAME_CHARACTERS_MAX).trim().min(1).meta({ description: 'On one line' });
 export const environment = z.enum(['sandbox', 'live']);
 export const reason = plainText(REASON_CHARACTERS_MAX).trim().min(1).meta({ description: 'Recorded in the audit log' });
+
+/** A provider's reference that an operator has found out. */
+export const providerReference = plainText(PROVIDER_REFERENCE_CHARACTERS_MAX).trim().min(1);
 
 export const Reason = z.strictObject({ reason });
 export const OptionalReason = z.strictObject({ reason: reason.optional() });

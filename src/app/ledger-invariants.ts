@@ -1,10 +1,10 @@
 import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
 import { TRANSACTION_CHECKS } from '../payments/monitoring.ts';
-import { REFUND_CHECKS } from '../payments/refunds/monitoring.ts';
+import { REFUND_CHECKS } from '../payouts/refunds/monitoring.ts';
+import { WITHDRAWAL_CHECKS } from '../payouts/withdrawals/monitoring.ts';
 import { RECEIPT_CHECKS } from '../reconciliation/monitoring.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/monitoring.ts';
 import { IS_OPEN } from '../settlements/states.ts';
-import { WITHDRAWAL_CHECKS } from '../withdrawals/monitoring.ts';
 
 /** Invariants across several slices. */
 const RESERVED_CHECK: LedgerInvariant = {

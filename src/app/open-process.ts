@@ -11,12 +11,12 @@ import { observePlaces } from '../lib/file-store.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import { countResults } from '../payments/monitoring.ts';
-import { createCheckRefund } from '../payments/refunds/sync.ts';
 import { createSyncAttempt } from '../payments/sync.ts';
+import { createCheckRefund } from '../payouts/refunds/sync.ts';
+import { createCheckPayout } from '../payouts/withdrawals/sync.ts';
 import { listAccounts } from '../providers/credentials/queries.ts';
 import { earliestCertificate, measureExpiries, providerExpiries, type Expiry } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
-import { createCheckPayout } from '../withdrawals/sync.ts';
 
 type Options = { name: 'api' | 'worker'; log: Logger; registry: Registry };
 

@@ -30,17 +30,22 @@ import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
 import { createCloseUnpaid } from '../payments/close-session.ts';
 import { TRANSACTION_EVENTS } from '../payments/events.ts';
 import type { CountResult } from '../payments/monitoring.ts';
-import { findTransactionIds } from '../payments/operator-queries.ts';
 import { paymentOperatorRoutes } from '../payments/operator-routes.ts';
 import { findAttemptBySecret } from '../payments/queries.ts';
-import { REFUND_EVENTS } from '../payments/refunds/events.ts';
-import { refundOperatorRoutes } from '../payments/refunds/operator-routes.ts';
-import { findRefundBySecret } from '../payments/refunds/queries.ts';
-import { refundRoutes } from '../payments/refunds/routes.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
+import { REFUND_EVENTS } from '../payouts/refunds/events.ts';
+import { REFUNDS_OF_PAYMENTS } from '../payouts/refunds/of-payments.ts';
+import { refundOperatorRoutes } from '../payouts/refunds/operator-routes.ts';
+import { findTransactionIds } from '../payouts/refunds/queries.ts';
+import { findRefundBySecret } from '../payouts/refunds/queries.ts';
+import { refundRoutes } from '../payouts/refunds/routes.ts';
+import { WITHDRAWAL_EVENTS } from '../payouts/withdrawals/events.ts';
+import { withdrawalOperatorRoutes } from '../payouts/withdrawals/operator-routes.ts';
+import { findWithdrawalBySecret } from '../payouts/withdrawals/queries.ts';
+import { withdrawalRoutes } from '../payouts/withdrawals/routes.ts';
 import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
@@ -70,10 +75,6 @@ import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { EVENT_TYPE_NAMES, SUBSCRIPTION_EVENTS, type EventCatalogue } from '../webhooks/events/catalogue.ts';
 import { eventRoutes } from '../webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
-import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
-import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
-import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
-import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createChecks, type Checks } from './open-process.ts';
 
 const EVENT_TYPES = {
@@ -181,6 +182,7 @@ export function routesOf(config: Config, parts: RouteParts) {
     catalogue: readEventCatalogue(parts.docsFolder),
     checkUrl: createEgressGuard(config.egress).checkUrl,
     findTransactionIds: (orderNo: string, scope?: MerchantScope) => findTransactionIds(db, orderNo, scope),
+    refundsOfPayments: REFUNDS_OF_PAYMENTS,
     workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
     resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
     streams,

@@ -8,10 +8,10 @@ import type { MerchantScope } from '../lib/scope.ts';
 import { listChannels, presentChannel, type MerchantChannel } from '../merchants/channels/queries.ts';
 import { presentMerchant, readMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
 import * as schema from '../merchants/schema.ts';
-import { resumeUnsentRefunds } from '../payments/refunds/workflow.ts';
+import { resumeUnsentRefunds } from '../payouts/refunds/workflow.ts';
+import { resumeUnsent } from '../payouts/withdrawals/workflow.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import type { LiveProvider, LiveProviders } from '../providers/settings.ts';
-import { resumeUnsent } from '../withdrawals/workflow.ts';
 
 /** `liveProviders`: by the settings. */
 type Deps = { db: Database; findProvider: FindProvider; liveProviders?: LiveProviders };

@@ -14,13 +14,13 @@ import { CHANNEL_REVIEW_ITEMS } from '../merchants/channels/queries.ts';
 import { KYC_REVIEW_ITEMS } from '../merchants/kyc/queries.ts';
 import { STALLED_OUTBOX, type WorkItemSource } from '../outbox/work-items.ts';
 import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/monitoring.ts';
-import { REFUND_REVIEW_ITEMS, STALLED_REFUNDS } from '../payments/refunds/monitoring.ts';
+import { REFUND_REVIEW_ITEMS, STALLED_REFUNDS } from '../payouts/refunds/monitoring.ts';
+import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../payouts/withdrawals/monitoring.ts';
 import { CREDENTIAL_REVIEW_ITEMS } from '../providers/credentials/queries.ts';
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS, STALLED_RUNS } from '../reconciliation/monitoring.ts';
 import { STALLED_REPORTS } from '../reports/workflow.ts';
 import { BANK_ACCOUNT_REVIEW_ITEMS, SETTLEMENT_REVIEW_ITEMS, STALLED_SETTLEMENTS } from '../settlements/monitoring.ts';
 import { DEAD_LETTER_ITEMS, STALLED_DELIVERIES } from '../webhooks/delivery/workflow.ts';
-import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/monitoring.ts';
 
 /** Everything that needs an operator, by slice. */
 export const REVIEW_ITEMS = joined([

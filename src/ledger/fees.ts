@@ -89,6 +89,15 @@ export async function readEffectiveRule(
   return readFeeRule(found(await first<{ rule: FeeRuleJson }>(db, sql, about), 'fee rule').rule);
 }
 
+/** Whether the merchant's fees for a payment that was made then let refunds give its fee back. */
+export async function isFeeReturnable(
+  db: Queryable,
+  { merchantId, channel, completedAt }: { merchantId: string; channel: Channel | null; completedAt: Date | null },
+): Promise<boolean> {
+  if (completedAt === null) return false;
+  return (await readEffectiveRule(db, { merchantId, channel, direction: 'PAY_IN', at: completedAt })).returnedOnRefund;
+}
+
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 

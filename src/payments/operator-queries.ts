@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 
-import { rows, type Queryable } from '../lib/db.ts';
+import type { Queryable } from '../lib/db.ts';
 import { allOf, paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
-import type { MerchantScope } from '../lib/scope.ts';
 import { LISTED, type ListedTransaction } from './queries.ts';
 import type { OperatorTransactionQuery } from './transaction-schema.ts';
 
@@ -41,23 +40,4 @@ export async function listAllTransactions(db: Queryable, filter: OperatorTransac
     { columns, table: 'transaction t', time: 't.created_at', where, values },
     page,
   );
-}
-
-const SAME_ORDER_NO_MAX = 100;
-
-/**
- * The transactions with this order number, which each merchant may have used once in each environment, and their refunds:
- * of one merchant if it is given.
- */
-export async function findTransactionIds(
-  db: Queryable,
-  checkoutOrderNo: string,
-  scope?: MerchantScope,
-): Promise<string[]> {
-  const ofMerchant = scope ? 'AND merchant_id = :merchantId AND environment = :environment' : '';
-  const sql = `
-    WITH found AS (SELECT id FROM transaction WHERE checkout_order_no = :checkoutOrderNo ${ofMerchant} LIMIT :most)
-    SELECT id FROM found UNION ALL SELECT r.id FROM refund r JOIN found f ON f.id = r.transaction_id`;
-  const found = await rows<{ id: string }>(db, sql, { ...scope, checkoutOrderNo, most: SAME_ORDER_NO_MAX });
-  return found.map(({ id }) => id);
 }

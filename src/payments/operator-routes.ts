@@ -19,12 +19,11 @@ import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
 import { listAllTransactions } from './operator-queries.ts';
 import { listAttempts, presentAttempt, presentTransaction, readTransaction, type AttemptRow } from './queries.ts';
-import { listRefundsOf } from './refunds/queries.ts';
-import { presentRefund } from './refunds/schema.ts';
+import type { RefundsOfPayments } from './refunds-of-payments.ts';
 import * as schema from './transaction-schema.ts';
 import { paymentWorkflowId } from './workflow.ts';
 
-type Deps = { db: Database; workflowUrl: WorkflowUrl };
+type Deps = { db: Database; workflowUrl: WorkflowUrl; refundsOfPayments: RefundsOfPayments };
 
 /** Transactions as operators see them, and the decisions about held money. */
 export function paymentOperatorRoutes(deps: Deps): Route[] {
@@ -42,7 +41,7 @@ export function paymentOperatorRoutes(deps: Deps): Route[] {
       summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
       permission: 'payment.accept',
       params: schema.OperatorParams,
-      responses: { 200: schema.OperatorTransactionDetail },
+      responses: { 200: schema.operatorTransactionDetail(deps.refundsOfPayments.shape) },
       handle: async ({ params }) => ({
         message: 'Transaction retrieved',
         data: await readDetail(deps, params.transactionId),
@@ -132,12 +131,12 @@ function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecis
   return { message, data, audit: isNew ? audit : null };
 }
 
-async function readDetail({ db, workflowUrl }: Deps, transactionId: string) {
+async function readDetail({ db, workflowUrl, refundsOfPayments }: Deps, transactionId: string) {
   const row = await readTransaction(db, transactionId);
   const [merchant, payments, refunds, timeline, decisions] = await Promise.all([
     readMerchant(db, row.merchantId),
     listAttempts(db, row.id),
-    listRefundsOf(db, row.id),
+    refundsOfPayments.list(db, row.id),
     readTimeline(db, row.id),
     auditOf(db, row.id),
   ]);
@@ -150,7 +149,7 @@ async function readDetail({ db, workflowUrl }: Deps, transactionId: string) {
       ...presentOperatorAttempt(payment),
       temporalUrl: workflowUrl(paymentWorkflowId(payment.id)),
     })),
-    refunds: refunds.map(presentRefund),
+    refunds,
     timeline,
     decisions: decisions.map(presentAudit),
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, type Route } from '../http/route.ts';
 import { listResourceMovements, presentMovement } from '../ledger/balance.ts';
+import { isFeeReturnable } from '../ledger/fees.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { invalidState, sandboxOnly, serviceUnavailable } from '../lib/errors.ts';
@@ -21,8 +22,7 @@ import {
   type ListedTransaction,
   type TransactionRow,
 } from './queries.ts';
-import { isFeeReturnable, listRefundsOf } from './refunds/queries.ts';
-import { presentRefund } from './refunds/schema.ts';
+import type { RefundsOfPayments } from './refunds-of-payments.ts';
 import { isAttemptOver } from './states.ts';
 import type { CheckAttempt } from './sync.ts';
 import * as schema from './transaction-schema.ts';
@@ -32,6 +32,7 @@ type TransactionDeps = {
   clock: Clock;
   findProvider: FindProvider;
   checkAttempt: CheckAttempt;
+  refundsOfPayments: RefundsOfPayments;
 };
 
 /** The contract's transaction list, one transaction with its timeline and deliveries, and its payer's part in the sandbox. */
@@ -62,7 +63,7 @@ export function transactionRoutes(deps: TransactionDeps): Route[] {
       summary: 'One transaction with its attempts, movements of the balance, timeline and webhook deliveries',
       auth: { by: 'key', scope: 'transactions:read' },
       params: schema.TransactionParams,
-      responses: { 200: schema.TransactionDetail },
+      responses: { 200: schema.transactionDetail(deps.refundsOfPayments.shape) },
       handle: async ({ caller, params }) => {
         const transaction = await findTransaction(deps.db, caller, params.transactionId);
         return { message: 'Transaction retrieved', data: await readDetail(deps, caller, transaction) };
@@ -72,14 +73,18 @@ export function transactionRoutes(deps: TransactionDeps): Route[] {
   ];
 }
 
-async function readDetail({ db }: TransactionDeps, scope: MerchantScope, transaction: TransactionRow) {
+async function readDetail(
+  { db, refundsOfPayments }: TransactionDeps,
+  scope: MerchantScope,
+  transaction: TransactionRow,
+) {
   const { id } = transaction;
-  const refunds = await listRefundsOf(db, id);
+  const refunds = await refundsOfPayments.list(db, id);
   const isPaid = transaction.status === 'SUCCESS';
   const [feeReturnable, attempts, movements, timeline, deliveries] = await Promise.all([
     isPaid && isFeeReturnable(db, transaction),
     listAttempts(db, id),
-    listResourceMovements(db, scope, [id, ...refunds.map((one) => one.id)]),
+    listResourceMovements(db, scope, [id, ...refunds.map(({ refundId }) => refundId)]),
     readTimeline(db, id),
     findResourceDeliveries(db, scope, id),
   ]);
@@ -87,7 +92,7 @@ async function readDetail({ db }: TransactionDeps, scope: MerchantScope, transac
     ...presentTransaction(transaction),
     attempts: attempts.map(presentAttempt),
     movements: movements.map(presentMovement),
-    refunds: refunds.map(presentRefund),
+    refunds,
     feeReturnable,
     timeline,
     deliveries,

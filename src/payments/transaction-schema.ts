@@ -5,6 +5,7 @@ import {
   environment,
   id,
   links,
+  providerReference,
   reason,
   requestListQuery,
   temporalUrl,
@@ -17,10 +18,8 @@ import { formatBirr } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
-import { providerReference } from '../providers/outgoing-schema.ts';
 import { PAYER_DECISIONS } from '../providers/provider.ts';
 import { ResourceDelivery } from '../webhooks/events/queries.ts';
-import { Refund } from './refunds/schema.ts';
 import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
@@ -177,16 +176,18 @@ const Attempt = z.object({
   endedAt: instant.nullable(),
 });
 
-export const TransactionDetail = Transaction.extend({
-  attempts: z.array(Attempt).describe('Every attempt to pay it, oldest first'),
-  movements: z
-    .array(Movement.omit({ balanceAfter: true, resourceType: true, resourceId: true }))
-    .describe('What it and its refunds have moved in the balance, oldest first'),
-  refunds: z.array(Refund).describe('Oldest first'),
-  feeReturnable: z.boolean().describe('Whether a refund may give its part of the fee back'),
-  timeline: timelineSchema(TIMELINE),
-  deliveries: z.array(ResourceDelivery).describe('The webhook deliveries of its events, oldest event first'),
-}).meta({ id: 'TransactionDetail' });
+/** A transaction with its refunds, whose shape is given: they are payouts, which stand above payments. */
+export const transactionDetail = <Refund extends z.ZodType>(Refund: Refund) =>
+  Transaction.extend({
+    attempts: z.array(Attempt).describe('Every attempt to pay it, oldest first'),
+    movements: z
+      .array(Movement.omit({ balanceAfter: true, resourceType: true, resourceId: true }))
+      .describe('What it and its refunds have moved in the balance, oldest first'),
+    refunds: z.array(Refund).describe('Oldest first'),
+    feeReturnable: z.boolean().describe('Whether a refund may give its part of the fee back'),
+    timeline: timelineSchema(TIMELINE),
+    deliveries: z.array(ResourceDelivery).describe('The webhook deliveries of its events, oldest event first'),
+  }).meta({ id: 'TransactionDetail' });
 
 export const OperatorParams = z.strictObject({ transactionId: id });
 
@@ -230,12 +231,14 @@ export const HeldDecision = z
 
 const OperatorAttempt = Attempt.extend({ links });
 
-export const OperatorTransactionDetail = Transaction.extend({
-  merchantId: z.string(),
-  merchantName: z.string(),
-  uncertain: z.boolean().describe('It ended while the provider did not know whether it was paid'),
-  payments: z.array(OperatorAttempt.extend({ temporalUrl })).describe('Every attempt to pay it, oldest first'),
-  refunds: z.array(Refund).describe('Oldest first'),
-  timeline,
-  decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
-}).meta({ id: 'OpsTransactionDetail' });
+/** As {@link transactionDetail}. */
+export const operatorTransactionDetail = <Refund extends z.ZodType>(Refund: Refund) =>
+  Transaction.extend({
+    merchantId: z.string(),
+    merchantName: z.string(),
+    uncertain: z.boolean().describe('It ended while the provider did not know whether it was paid'),
+    payments: z.array(OperatorAttempt.extend({ temporalUrl })).describe('Every attempt to pay it, oldest first'),
+    refunds: z.array(Refund).describe('Oldest first'),
+    timeline,
+    decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
+  }).meta({ id: 'OpsTransactionDetail' });

@@ -5,14 +5,14 @@ import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
-import { confirmRefund, declineRefund } from '../payments/refunds/confirm.ts';
-import type { RefundRow } from '../payments/refunds/queries.ts';
-import { presentRefund, Refund, RefundParams } from '../payments/refunds/schema.ts';
-import { listAwaiting } from '../providers/outgoing.ts';
-import { confirmWithdrawal, declineWithdrawal } from '../withdrawals/confirm.ts';
-import { presentWithdrawal } from '../withdrawals/present.ts';
-import type { WithdrawalRow } from '../withdrawals/queries.ts';
-import { Withdrawal, WithdrawalParams } from '../withdrawals/schema.ts';
+import { listAwaiting } from '../payouts/check.ts';
+import { confirmRefund, declineRefund } from '../payouts/refunds/confirm.ts';
+import type { RefundRow } from '../payouts/refunds/queries.ts';
+import { presentRefund, Refund, RefundParams } from '../payouts/refunds/schema.ts';
+import { confirmWithdrawal, declineWithdrawal } from '../payouts/withdrawals/confirm.ts';
+import { presentWithdrawal } from '../payouts/withdrawals/present.ts';
+import type { WithdrawalRow } from '../payouts/withdrawals/queries.ts';
+import { Withdrawal, WithdrawalParams } from '../payouts/withdrawals/schema.ts';
 import * as schema from './schema.ts';
 
 /** The withdrawals and refunds that need a second person of the merchant, and from which amount on they do. */

@@ -2,12 +2,12 @@ import { isNativeError } from 'node:util/types';
 
 import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { CheckRefund } from '../payments/refunds/sync.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
+import type { CheckRefund } from '../payouts/refunds/sync.ts';
+import { readWithdrawal } from '../payouts/withdrawals/queries.ts';
+import type { CheckPayout } from '../payouts/withdrawals/sync.ts';
 import { findProviderOf, type FindProvider, type StatementRow } from '../providers/provider.ts';
-import { readWithdrawal } from '../withdrawals/queries.ts';
-import type { CheckPayout } from '../withdrawals/sync.ts';
 import { readScope, type Scope } from './runs.ts';
 
 export type RecheckDeps = {

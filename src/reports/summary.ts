@@ -5,7 +5,6 @@ import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { dayRange, ensureDaysInRange } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { groupTransactionsByDay } from '../payments/export.ts';
 import { inParts, INTERVALS, presentDays, readPeriod, type RequestedPeriod } from './period.ts';
 import { inSnapshot } from './queries.ts';
 import type { SeriesQuery } from './schema.ts';
@@ -13,6 +12,7 @@ import { ZONE } from './sources/columns.ts';
 import { addUp, sumsOf, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
 import { listOfTransactions, SOURCES, TRANSACTION_COLUMNS } from './sources/sources.ts';
 import type { ReportKind } from './states.ts';
+import { groupTransactionsByDay } from './transactions.ts';
 
 const SUMMED_UP = ['payments', 'refunds', 'withdrawals', 'settlements'] as const;
 

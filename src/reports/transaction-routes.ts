@@ -7,7 +7,6 @@ import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr } from '../lib/money.ts';
-import { countTransactions, exportTransactions, groupTransactions } from '../payments/export.ts';
 import { readTransactionFilter } from '../payments/queries.ts';
 import { TransactionExportQuery, TransactionFilterQuery } from '../payments/transaction-schema.ts';
 import { FORMATS } from './formats/formats.ts';
@@ -17,6 +16,7 @@ import { ZONE } from './sources/columns.ts';
 import { readPages, toGroups } from './sources/source.ts';
 import { COLUMNS_WITHOUT_PHONES, TRANSACTION_COLUMNS } from './sources/sources.ts';
 import { presentGroups } from './summary.ts';
+import { countTransactions, exportTransactions, groupTransactions } from './transactions.ts';
 
 const TRANSACTIONS = {
   tag: 'Transactions',

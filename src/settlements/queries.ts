@@ -1,11 +1,4 @@
 import type { Fee } from '../ledger/fees.ts';
-import {
-  createPayoutExport,
-  payoutConditions,
-  type AllPayouts,
-  type ExportedPayout,
-  type PayoutFilter,
-} from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
 import { first, type Queryable } from '../lib/db.ts';
@@ -16,6 +9,13 @@ import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
+import {
+  createPayoutExport,
+  payoutConditions,
+  type AllPayouts,
+  type ExportedPayout,
+  type PayoutFilter,
+} from '../payouts/list.ts';
 import type { BankAccountRow } from './bank-account/account.ts';
 import type { SettlementDates } from './calendar/business-days.ts';
 import { IS_OPEN, type SettlementStatus } from './states.ts';

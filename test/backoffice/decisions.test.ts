@@ -1,6 +1,6 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, fund, PAID_OUT } from '../support/withdrawals.ts';

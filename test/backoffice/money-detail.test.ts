@@ -1,8 +1,8 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
 import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';

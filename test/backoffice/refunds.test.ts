@@ -1,6 +1,6 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createRefund } from '../../src/payments/refunds/create.ts';
-import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
+import { createRefund } from '../../src/payouts/refunds/create.ts';
+import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';

@@ -2,7 +2,7 @@ import { HOUR_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { buildPendingPayment, PAID, paidReference } from '../support/build.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';

@@ -7,7 +7,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { declineWithdrawal } from '../../src/withdrawals/confirm.ts';
+import { declineWithdrawal } from '../../src/payouts/withdrawals/confirm.ts';
 import { withdraw } from '../support/settlements.ts';
 import { until } from '../support/until.ts';
 import { inspectScreen, usePortal } from './portal.ts';

@@ -1,8 +1,8 @@
 import type { RunningApi } from '../../src/app/api.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { approveWithdrawal } from '../../src/withdrawals/review.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { approveWithdrawal } from '../../src/payouts/withdrawals/review.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { until } from '../support/until.ts';

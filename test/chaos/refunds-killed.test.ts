@@ -1,6 +1,6 @@
 import type { RunningApi } from '../../src/app/api.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
-import { readRefund } from '../../src/payments/refunds/queries.ts';
+import { readRefund } from '../../src/payouts/refunds/queries.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { approveWithdrawal } from '../../src/withdrawals/review.ts';
+import { approveWithdrawal } from '../../src/payouts/withdrawals/review.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';

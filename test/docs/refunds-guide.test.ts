@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { returned, useRefundFixture } from '../payments/refunds/fixture.ts';
+import { returned, useRefundFixture } from '../payouts/refunds/fixture.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/guides/refunds.md', import.meta.url), 'utf8');
 

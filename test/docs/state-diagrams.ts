@@ -1,10 +1,10 @@
 import { KYC_TRANSITIONS } from '../../src/merchants/kyc/states.ts';
-import { REFUND_STAGE_TRANSITIONS, REFUND_TRANSITIONS } from '../../src/payments/refunds/states.ts';
 import { ATTEMPT_TRANSITIONS, SESSION_TRANSITIONS, transactionStatusOf } from '../../src/payments/states.ts';
+import { REFUND_STAGE_TRANSITIONS, REFUND_TRANSITIONS } from '../../src/payouts/refunds/states.ts';
+import { STAGE_TRANSITIONS, WITHDRAWAL_TRANSITIONS } from '../../src/payouts/withdrawals/states.ts';
 import { REPORT_TRANSITIONS } from '../../src/reports/states.ts';
 import { SETTLEMENT_TRANSITIONS } from '../../src/settlements/states.ts';
 import { DELIVERY_TRANSITIONS } from '../../src/webhooks/delivery/states.ts';
-import { STAGE_TRANSITIONS, WITHDRAWAL_TRANSITIONS } from '../../src/withdrawals/states.ts';
 
 export const ARCHITECTURE_FILE = new URL('../../docs/architecture.md', import.meta.url);
 

@@ -1,7 +1,7 @@
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { confirmRefund } from '../../src/payments/refunds/confirm.ts';
-import { readRefund } from '../../src/payments/refunds/queries.ts';
-import { refundWorkflowId } from '../../src/payments/refunds/workflow.ts';
+import { confirmRefund } from '../../src/payouts/refunds/confirm.ts';
+import { readRefund } from '../../src/payouts/refunds/queries.ts';
+import { refundWorkflowId } from '../../src/payouts/refunds/workflow.ts';
 import { buy } from '../chaos/service.ts';
 import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { approveWithdrawal, rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { withdrawalWorkflowId } from '../../src/payouts/withdrawals/workflow.ts';
 import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';

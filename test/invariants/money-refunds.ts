@@ -1,8 +1,8 @@
-import { createRefund } from '../../src/payments/refunds/create.ts';
-import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
+import { createRefund } from '../../src/payouts/refunds/create.ts';
+import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
-import { DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN } from '../payments/refunds/fixture.ts';
+import { DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN } from '../payouts/refunds/fixture.ts';
 import {
   applyRefundOutcome,
   costOf,

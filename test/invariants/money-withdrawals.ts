@@ -1,9 +1,9 @@
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
+import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
 import {
   expectedOf,

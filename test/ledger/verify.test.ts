@@ -5,13 +5,13 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { acceptHeldPayment } from '../../src/payments/holds.ts';
-import { REFUND_CHECKS } from '../../src/payments/refunds/monitoring.ts';
+import { REFUND_CHECKS } from '../../src/payouts/refunds/monitoring.ts';
+import { autoDecide } from '../../src/payouts/withdrawals/review.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import { RECEIPT_CHECKS } from '../../src/reconciliation/monitoring.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_CHECKS } from '../../src/settlements/monitoring.ts';
-import { autoDecide } from '../../src/withdrawals/review.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import {
   ACCEPTED,
   buildAttempt,

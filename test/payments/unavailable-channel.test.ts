@@ -12,9 +12,9 @@ import { channelRoutes } from '../../src/merchants/channels/routes.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
+import { withdrawalRoutes } from '../../src/payouts/withdrawals/routes.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import { CIRCUIT } from '../../src/providers/circuit-breaker.ts';
-import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { connectLive } from '../providers/live.ts';
 import {
   buildAttempt,

@@ -3,7 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { listMails, sendMails, type Mail, type SendMail } from '../../src/outbox/mail.ts';
-import { createRefund } from '../../src/payments/refunds/create.ts';
+import { createRefund } from '../../src/payouts/refunds/create.ts';
 import { createNoticeWriter } from '../../src/portal/notices.ts';
 import { markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';

@@ -1,8 +1,8 @@
 import { createOperator } from '../../src/access/operators.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { createRefund } from '../../src/payments/refunds/create.ts';
-import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
+import { createRefund } from '../../src/payouts/refunds/create.ts';
+import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
 import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';

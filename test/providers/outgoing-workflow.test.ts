@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { findRecoverableWithdrawals } from '../../src/withdrawals/workflow.ts';
+import { findRecoverableWithdrawals } from '../../src/payouts/withdrawals/workflow.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { withdraw } from '../support/settlements.ts';

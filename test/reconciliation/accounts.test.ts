@@ -1,11 +1,11 @@
 import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { first, rows } from '../../src/lib/db.ts';
-import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
+import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import type { AccountStatement, FindProvider, ReadStatement, StatementRow } from '../../src/providers/provider.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { listReconciledDays } from '../../src/reconciliation/runs.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import {
   buildAttempt,
   buildFixture,

@@ -1,5 +1,5 @@
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
 import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { buildAttempt, stateOfSession } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import {

@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
+import { listCases, readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
+import { transitionWithdrawal } from '../../src/payouts/withdrawals/transition.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
-import { listCases, readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { stateOfSession } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -1,10 +1,10 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createCheckRefund } from '../../src/payments/refunds/sync.ts';
+import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
+import { createCheckPayout, type CheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow.ts';
-import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildSession, buildFixture, PAID, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

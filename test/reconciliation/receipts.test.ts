@@ -3,12 +3,12 @@ import { createValidator } from '../../src/http/validate.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
+import { transitionWithdrawal } from '../../src/payouts/withdrawals/transition.ts';
 import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { decideReceipt, recordReceipt, recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { ReceiptDecision, Remittance } from '../../src/reconciliation/receipts/schema.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, expectClearingAgrees, type ReconciliationFixture } from './fixture.ts';
 

@@ -1,6 +1,6 @@
-import { createRefund } from '../../src/payments/refunds/create.ts';
-import { readRefund } from '../../src/payments/refunds/queries.ts';
-import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
+import { createRefund } from '../../src/payouts/refunds/create.ts';
+import { readRefund } from '../../src/payouts/refunds/queries.ts';
+import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, expectClearingAgrees, SANDBOX_CHANNELS } from './fixture.ts';
 import type { ReconciliationFixture } from './fixture.ts';

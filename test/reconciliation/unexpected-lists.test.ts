@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import { createSyncAttempt } from '../../src/payments/sync.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { transitionWithdrawal } from '../../src/payouts/withdrawals/transition.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { UNKNOWN } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -1,8 +1,8 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { autoDecide } from '../../src/payouts/withdrawals/review.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { autoDecide } from '../../src/withdrawals/review.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startReports, type Reports } from '../support/reports.ts';

@@ -8,10 +8,10 @@ import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants
 import { expireDueSessions } from '../../src/payments/close-session.ts';
 import { TRANSACTION_STATUSES } from '../../src/payments/states.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
-import { autoDecide } from '../../src/withdrawals/review.ts';
-import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
-import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { autoDecide } from '../../src/payouts/withdrawals/review.ts';
+import { withdrawalRoutes } from '../../src/payouts/withdrawals/routes.ts';
+import { WITHDRAWAL_STATUSES } from '../../src/payouts/withdrawals/states.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import {
   ACCEPTED,
   buildAttempt,

@@ -2,8 +2,13 @@ import { HOUR_MS } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
+import type { Resolution } from '../../src/payouts/resolution.ts';
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
+import { readWithdrawal, type WithdrawalRow } from '../../src/payouts/withdrawals/queries.ts';
+import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
+import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
-import type { Resolution } from '../../src/providers/resolution.ts';
 import {
   bookLateCredit,
   dismissLateCredit,
@@ -13,11 +18,6 @@ import {
   markSent,
 } from '../../src/settlements/bank-results.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
-import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type Fixture } from '../support/build.ts';
 import { requestSettlement } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';

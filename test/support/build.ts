@@ -18,7 +18,9 @@ import {
 } from '../../src/payments/close-session.ts';
 import { createSession, type NewSession } from '../../src/payments/create-session.ts';
 import { startPayment } from '../../src/payments/pay.ts';
+import type { RefundsOfPayments } from '../../src/payments/refunds-of-payments.ts';
 import { createSyncAttempt, type CheckAttempt } from '../../src/payments/sync.ts';
+import { REFUNDS_OF_PAYMENTS } from '../../src/payouts/refunds/of-payments.ts';
 import type {
   FindProvider,
   PaymentOrder,
@@ -156,6 +158,7 @@ export type Fixture = {
   checkAttempt: CheckAttempt;
   closeUnpaid: CloseUnpaid;
   expireAttempt: ExpireAttempt;
+  refundsOfPayments: RefundsOfPayments;
 };
 
 export type FixtureOptions = {
@@ -195,6 +198,7 @@ export function buildFixture(db: Database, options: FixtureOptions = {}): Fixtur
     checkAttempt,
     closeUnpaid: createCloseUnpaid({ ...base, checkAttempt }),
     expireAttempt: createExpireAttempt({ ...base, checkAttempt }),
+    refundsOfPayments: REFUNDS_OF_PAYMENTS,
   };
 }
 

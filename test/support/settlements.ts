@@ -1,10 +1,10 @@
 import { type Database, rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
+import type { WithdrawalRow } from '../../src/payouts/withdrawals/queries.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
 import type { SettlementRow } from '../../src/settlements/queries.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import type { Fixture } from './build.ts';
 
 export const ACCOUNT = {

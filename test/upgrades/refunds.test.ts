@@ -1,4 +1,4 @@
-import { confirmRefund, declineRefund } from '../../src/payments/refunds/confirm.ts';
+import { confirmRefund, declineRefund } from '../../src/payouts/refunds/confirm.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import {
   CHECK,
@@ -8,7 +8,7 @@ import {
   returned,
   UNKNOWN,
   useRefundFixture,
-} from '../payments/refunds/fixture.ts';
+} from '../payouts/refunds/fixture.ts';
 import { openSaved, testSaved } from './payouts.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { rejectWithdrawal } from '../../src/withdrawals/review.ts';
+import { rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { CHECK, COMPLETED, FAILED, PATH, useWithdrawalFixture } from '../payouts/withdrawals/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED, UNKNOWN_PAYOUT } from '../support/withdrawals.ts';
-import { CHECK, COMPLETED, FAILED, PATH, useWithdrawalFixture } from '../withdrawals/fixture.ts';
 import { openSaved, testSaved } from './payouts.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { Route } from '../../src/http/route.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { findTransactionIds } from '../../src/payments/operator-queries.ts';
+import { findTransactionIds } from '../../src/payouts/refunds/queries.ts';
 import { eventRoutes } from '../../src/webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../../src/webhooks/subscriptions/routes.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';

@@ -1,11 +1,11 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { confirmRefund } from '../../src/payments/refunds/confirm.ts';
-import { createRefund } from '../../src/payments/refunds/create.ts';
-import { readRefund } from '../../src/payments/refunds/queries.ts';
-import { resolveRefund } from '../../src/payments/refunds/resolve.ts';
-import { findRecoverableRefunds, refundWorkflowId } from '../../src/payments/refunds/workflow.ts';
+import { confirmRefund } from '../../src/payouts/refunds/confirm.ts';
+import { createRefund } from '../../src/payouts/refunds/create.ts';
+import { readRefund } from '../../src/payouts/refunds/queries.ts';
+import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
+import { findRecoverableRefunds, refundWorkflowId } from '../../src/payouts/refunds/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
 import { returnFeesOnRefund } from '../support/database.ts';

@@ -1,11 +1,11 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
+import { approveWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { withdrawalWorkflowId } from '../../src/payouts/withdrawals/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { approveWithdrawal } from '../../src/withdrawals/review.ts';
-import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { buildFixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';

@@ -1,9 +1,9 @@
 import { addisDay, isDay } from '../../../src/lib/dates.ts';
 import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
-import { REFUND_STATUSES } from '../../../src/payments/refunds/states.ts';
 import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
+import { REFUND_STATUSES } from '../../../src/payouts/refunds/states.ts';
+import { WITHDRAWAL_STATUSES } from '../../../src/payouts/withdrawals/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
-import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { addressOf } from '../../ui/call.ts';
 import { pickerCalendar } from '../../ui/format.ts';
 import { STATES as REFUND_STATES } from '../../ui/refund-state.tsx';

@@ -1,4 +1,4 @@
-import type { ReviewReason } from '../../../src/withdrawals/states.ts';
+import type { ReviewReason } from '../../../src/payouts/withdrawals/states.ts';
 import { formatCount } from '../../ui/format.ts';
 import { catalogue } from '../../ui/language.ts';
 

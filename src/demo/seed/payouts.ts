@@ -3,14 +3,14 @@ import { addisDay, DAY_MS, HOUR_MS, inAddis, startOfAddisDay } from '../../lib/d
 import { first } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import { REJECTED_SANTIM, SANDBOX_REVIEW_MS, WAITING_SANTIM } from '../../lib/sandbox-review.ts';
+import { createWithdrawal } from '../../payouts/withdrawals/create.ts';
+import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../payouts/withdrawals/review.ts';
+import { createCheckPayout } from '../../payouts/withdrawals/sync.ts';
 import type { PayoutOutcome } from '../../providers/provider.ts';
 import { markCredited, markFailed, markSent } from '../../settlements/bank-results.ts';
 import { createSettlement } from '../../settlements/create.ts';
 import { autoDecide as reviewSettlement, cancelSettlement } from '../../settlements/decide.ts';
 import { settlementAudit } from '../../settlements/transition.ts';
-import { createWithdrawal } from '../../withdrawals/create.ts';
-import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../withdrawals/review.ts';
-import { createCheckPayout } from '../../withdrawals/sync.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
 import { demoContext } from './merchants.ts';

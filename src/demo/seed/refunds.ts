@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../lib/dates.ts';
 import { first } from '../../lib/db.ts';
-import { createRefund } from '../../payments/refunds/create.ts';
-import { createCheckRefund } from '../../payments/refunds/sync.ts';
+import { createRefund } from '../../payouts/refunds/create.ts';
+import { createCheckRefund } from '../../payouts/refunds/sync.ts';
 import type { RefundOutcome } from '../../providers/provider.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type HistoryItem, type SeedContext } from './history.ts';

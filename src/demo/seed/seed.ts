@@ -6,6 +6,7 @@ import { type Database, openDatabase, rows } from '../../lib/db.ts';
 import { toBirr } from '../../lib/money.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner, type RunInTransaction, type UnitOfWork } from '../../outbox/record.ts';
+import { findRecoverableWithdrawals } from '../../payouts/withdrawals/workflow.ts';
 import { recordReceipt } from '../../reconciliation/receipts/operations.ts';
 import { requestRun } from '../../reconciliation/request.ts';
 import { createReportFiles } from '../../reports/files.ts';
@@ -14,7 +15,6 @@ import { readPeriod } from '../../reports/period.ts';
 import { requestReport } from '../../reports/request.ts';
 import { findRecoverableSettlements } from '../../settlements/workflow.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/workflow.ts';
-import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP } from './demo.ts';
 import { scriptedProvider, seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
 import {

@@ -2,21 +2,21 @@ import { countMovements, exportMovements, sumMovements, type ReadMovement } from
 import { maskDigits } from '../../lib/mask.ts';
 import { toSantim } from '../../lib/money.ts';
 import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
+import type { TransactionFilter } from '../../payments/queries.ts';
+import { TRANSACTION_STATUSES, type TransactionStatus } from '../../payments/states.ts';
+import { refundExport, type ExportedRefund as Refund } from '../../payouts/refunds/queries.ts';
+import { REFUND_STATUSES } from '../../payouts/refunds/states.ts';
+import { withdrawalExport, type ExportedWithdrawal as Withdrawal } from '../../payouts/withdrawals/queries.ts';
+import { WITHDRAWAL_STATUSES } from '../../payouts/withdrawals/states.ts';
+import { settlementExport, type ExportedSettlement as Settlement } from '../../settlements/queries.ts';
+import { SETTLEMENT_STATUSES } from '../../settlements/states.ts';
+import type { ReportKind } from '../states.ts';
 import {
   countTransactions,
   exportTransactions,
   groupTransactions,
   type ExportedTransaction as Transaction,
-} from '../../payments/export.ts';
-import type { TransactionFilter } from '../../payments/queries.ts';
-import { refundExport, type ExportedRefund as Refund } from '../../payments/refunds/queries.ts';
-import { REFUND_STATUSES } from '../../payments/refunds/states.ts';
-import { TRANSACTION_STATUSES, type TransactionStatus } from '../../payments/states.ts';
-import { settlementExport, type ExportedSettlement as Settlement } from '../../settlements/queries.ts';
-import { SETTLEMENT_STATUSES } from '../../settlements/states.ts';
-import { withdrawalExport, type ExportedWithdrawal as Withdrawal } from '../../withdrawals/queries.ts';
-import { WITHDRAWAL_STATUSES } from '../../withdrawals/states.ts';
-import type { ReportKind } from '../states.ts';
+} from '../transactions.ts';
 import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns, type Column } from './columns.ts';
 import { createListSource, createSource, type ReportFilter, type Source } from './source.ts';
 

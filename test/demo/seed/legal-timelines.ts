@@ -3,8 +3,8 @@ import type { TimelineKinds } from '../../../src/lib/timeline.ts';
 import { TIMELINE as APPLICATION } from '../../../src/merchants/kyc/schema.ts';
 import type { SessionStatus } from '../../../src/payments/states.ts';
 import { TIMELINE as TRANSACTION } from '../../../src/payments/timeline.ts';
+import { TIMELINE as WITHDRAWAL } from '../../../src/payouts/withdrawals/schema.ts';
 import { TIMELINE as SETTLEMENT } from '../../../src/settlements/schema.ts';
-import { TIMELINE as WITHDRAWAL } from '../../../src/withdrawals/schema.ts';
 
 const TRY = String.raw`attempt\.started( provider\.responded)?`;
 const DECLINED = `(${TRY} attempt\\.declined )*`;

@@ -4,7 +4,7 @@ import type { MerchantScope } from '../../../src/lib/scope.ts';
 import { listChannels } from '../../../src/merchants/channels/queries.ts';
 import { channelRoutes } from '../../../src/merchants/channels/routes.ts';
 import { checkoutRoutes } from '../../../src/payments/session-routes.ts';
-import { createWithdrawal } from '../../../src/withdrawals/create.ts';
+import { createWithdrawal } from '../../../src/payouts/withdrawals/create.ts';
 import { runCli, startBackOffice, type BackOffice } from '../../backoffice/back-office.ts';
 import { buildMerchant, buildPendingPayment, buildSession, PAID, stateOfSession } from '../../support/build.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../../support/http.ts';

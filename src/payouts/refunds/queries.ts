@@ -1,0 +1,127 @@
+import type { Payout } from '../../ledger/postings.ts';
+import { snakeCase } from '../../lib/column-names.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
+import type { Santim } from '../../lib/money.ts';
+import { paginateNewest } from '../../lib/paginate-newest.ts';
+import type { Page } from '../../lib/pagination.ts';
+import { rowById } from '../../lib/row-by-id.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { CallbackRefund } from '../../providers/callbacks.ts';
+import type { OutgoingRow } from '../check.ts';
+import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../list.ts';
+import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../list.ts';
+import type { RefundStage, RefundStatus } from './states.ts';
+
+/** Its fee and tax: what is given back of the payment's, 0 or below. */
+export type RefundRow = OutgoingRow<RefundStatus, RefundStage> & {
+  transactionId: string;
+  /** The paid attempt: the order at the provider. */
+  attemptId: string;
+  reference: string;
+  /** Requested without an amount. */
+  isRemainder: boolean;
+  returnFee: boolean;
+};
+
+/** A refund of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
+export const { read: readRefund, lock: lockRefund, update: updateRefund } = rowById<RefundRow>('refund');
+
+/** One refund of the merchant, by our id or its own reference. Throws NOT_FOUND. */
+export async function findRefund(db: Queryable, scope: MerchantScope, idOrReference: string): Promise<RefundRow> {
+  const sql = `SELECT * FROM refund
+    WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrReference OR reference = :idOrReference)
+    ORDER BY id <> :idOrReference LIMIT 1`;
+  return found(await first<RefundRow>(db, sql, { ...scopeOf(scope), idOrReference }), 'refund');
+}
+
+/** The refund with this reference of the merchant, if there is one. */
+export async function findByReference(db: Queryable, scope: MerchantScope, reference: string) {
+  const sql =
+    'SELECT * FROM refund WHERE merchant_id = :merchantId AND environment = :environment AND reference = :reference';
+  return first<RefundRow>(db, sql, { ...scopeOf(scope), reference });
+}
+
+/** The refunds of a transaction, oldest first. */
+export async function listRefundsOf(db: Queryable, transactionId: string): Promise<RefundRow[]> {
+  return rows<RefundRow>(db, 'SELECT * FROM refund WHERE transaction_id = :transactionId ORDER BY id', {
+    transactionId,
+  });
+}
+
+const SAME_ORDER_NO_MAX = 100;
+
+/**
+ * The transactions with this order number, which each merchant may have used once in each environment, and their refunds:
+ * of one merchant if it is given.
+ */
+export async function findTransactionIds(
+  db: Queryable,
+  checkoutOrderNo: string,
+  scope?: MerchantScope,
+): Promise<string[]> {
+  const ofMerchant = scope ? 'AND merchant_id = :merchantId AND environment = :environment' : '';
+  const sql = `
+    WITH found AS (SELECT id FROM transaction WHERE checkout_order_no = :checkoutOrderNo ${ofMerchant} LIMIT :most)
+    SELECT id FROM found UNION ALL SELECT r.id FROM refund r JOIN found f ON f.id = r.transaction_id`;
+  const found = await rows<{ id: string }>(db, sql, { ...scope, checkoutOrderNo, most: SAME_ORDER_NO_MAX });
+  return found.map(({ id }) => id);
+}
+
+const SEARCHED = ['reference', 'transaction_id', 'provider_reference'];
+
+/** Refunds, newest first: of one merchant, or for operators of all. */
+export async function listRefunds(
+  db: Queryable,
+  filter: AllPayouts<OutgoingFilter<RefundStatus, RefundStage>>,
+  page: Page,
+) {
+  const listed = { table: 'refund', time: 'requested_at', ...payoutConditions(filter, SEARCHED) };
+  return paginateNewest<RefundRow>(db, listed, page);
+}
+
+const EXPORTED = [...OUTGOING_COLUMNS, 'transactionId', 'reference'] as const satisfies (keyof RefundRow)[];
+
+export type ExportedRefund = ExportedPayout<Pick<RefundRow, (typeof EXPORTED)[number]>>;
+
+export const refundExport = createPayoutExport<Pick<RefundRow, (typeof EXPORTED)[number]>>({
+  ...OUTGOING_EXPORT,
+  searched: SEARCHED,
+  table: 'refund',
+  columns: EXPORTED.map(snakeCase).join(', '),
+  sign: '-',
+});
+
+/** The refund of a provider's callback, by the secret in its address; null if there is none. */
+export async function findRefundBySecret(db: Queryable, secret: string): Promise<CallbackRefund | null> {
+  const sql = `SELECT r.id AS refund_id, r.channel, r.environment, r.merchant_id, ${PAID_AT} AS sent_at
+               FROM refund r JOIN payment_attempt a ON a.id = r.attempt_id WHERE r.callback_secret = :secret`;
+  return (await first<CallbackRefund>(db, sql, { secret })) ?? null;
+}
+
+/** In SQL: when the payment of an attempt `a` was sent, by which its account at the provider is found. */
+const PAID_AT = 'coalesce(a.initiated_at, a.created_at)';
+
+/** When the payment of a refund was sent. */
+export async function readPaidAt(db: Queryable, { attemptId }: RefundRow): Promise<Date> {
+  const sql = `SELECT ${PAID_AT} AS sent_at FROM payment_attempt a WHERE a.id = :attemptId`;
+  return found(await first<{ sentAt: Date }>(db, sql, { attemptId }), 'payment attempt').sentAt;
+}
+
+/** Whether a refund that had failed is reported as paid, and operators have not decided about it. */
+export function isContradicted({ status, firstReportedPaidAt }: RefundRow): boolean {
+  return status === 'FAILED' && firstReportedPaidAt !== null;
+}
+
+/** In SQL: whether a refund `r` uses its part of the payment. A failed one that is reported as paid may have. */
+export const IS_COUNTED = `(r.status <> 'FAILED' OR r.first_reported_paid_at IS NOT NULL)`;
+
+/** What a refund pays to the payer. */
+export function paidOf({ paidSantim, amountSantim }: Pick<RefundRow, 'paidSantim' | 'amountSantim'>): Santim {
+  return paidSantim ?? amountSantim;
+}
+
+/** The refund that the ledger posts. */
+export function toPayout(row: RefundRow): Payout & { type: 'refund' } {
+  return { ...row, type: 'refund', paidSantim: paidOf(row) };
+}

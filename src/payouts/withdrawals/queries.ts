@@ -1,0 +1,203 @@
+import type { Payout } from '../../ledger/postings.ts';
+import { snakeCase } from '../../lib/column-names.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
+import { maskedInSql } from '../../lib/mask.ts';
+import type { Santim } from '../../lib/money.ts';
+import { paginateNewest } from '../../lib/paginate-newest.ts';
+import type { Page } from '../../lib/pagination.ts';
+import { rowById } from '../../lib/row-by-id.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { LimitsJson } from '../../merchants/channels/queries.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import type { CallbackWithdrawal } from '../../providers/callbacks.ts';
+import type { PayoutDestination } from '../../providers/provider.ts';
+import type { OutgoingRow } from '../check.ts';
+import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../list.ts';
+import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../list.ts';
+import type { Resolution } from '../resolution.ts';
+import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
+
+export type WithdrawalRow = OutgoingRow<WithdrawalStatus, WithdrawalStage> & {
+  requestId: string;
+  phone: string | null;
+  bankCode: string | null;
+  accountNumber: string | null;
+  accountName: string;
+  reviewReasons: ReviewReason[];
+  approvalsNeeded: number;
+  /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
+  limitSnapshot: LimitsJson & { usedTodaySantim: number };
+  reversedAt: Date | null;
+};
+
+/** A withdrawal of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
+export const {
+  read: readWithdrawal,
+  lock: lockWithdrawal,
+  update: updateWithdrawal,
+} = rowById<WithdrawalRow>('withdrawal');
+
+/** Locks the longest waiting one of those that a second person has to confirm, but for locked ones and these. */
+export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Promise<WithdrawalRow | undefined> {
+  const sql = `SELECT * FROM withdrawal WHERE stage = 'AWAITING_CONFIRMATION' AND NOT (id = ANY (:but))
+               ORDER BY requested_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  return first<WithdrawalRow>(trx, sql, { but });
+}
+
+/** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
+export async function findWithdrawal(
+  db: Queryable,
+  scope: MerchantScope,
+  idOrRequestId: string,
+): Promise<WithdrawalRow> {
+  const sql = `SELECT * FROM withdrawal
+    WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrRequestId OR request_id = :idOrRequestId)
+    ORDER BY id <> :idOrRequestId LIMIT 1`;
+  return found(await first<WithdrawalRow>(db, sql, { ...scopeOf(scope), idOrRequestId }), 'withdrawal');
+}
+
+/** The merchant's withdrawals with these requestIds, by them. */
+export async function listByRequestIds(
+  db: Queryable,
+  scope: MerchantScope,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, WithdrawalRow>> {
+  const sql = `SELECT * FROM withdrawal
+    WHERE merchant_id = :merchantId AND environment = :environment AND request_id = ANY (:requestIds)`;
+  const requested = await rows<WithdrawalRow>(db, sql, { ...scopeOf(scope), requestIds });
+  return new Map(requested.map((row) => [row.requestId, row]));
+}
+
+/** The destination of a withdrawal, which the table has in either of two forms. */
+export function destinationOf({ phone, bankCode, accountNumber, accountName }: WithdrawalRow): Destination {
+  if (phone !== null) return { kind: 'phone', phone, accountName };
+  return { kind: 'bank', bankCode: bankCode!, accountNumber: accountNumber!, accountName };
+}
+
+/** The payout that the ledger posts. */
+export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
+  return { ...row, type: 'withdrawal', paidSantim: row.paidSantim ?? row.amountSantim };
+}
+
+/** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
+export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
+  const sql = `SELECT id AS withdrawal_id, channel, environment, merchant_id, coalesce(submitted_at, created_at) AS sent_at
+               FROM withdrawal WHERE callback_secret = :secret`;
+  return (await first<CallbackWithdrawal>(db, sql, { secret })) ?? null;
+}
+
+/** A phone or a bank account, and the beneficiary's name. */
+export type Destination = PayoutDestination & { accountName: string };
+
+/** The key of a beneficiary, as the index on `withdrawal` has it. */
+export function beneficiaryOf(destination: PayoutDestination): string {
+  return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
+}
+
+const SEARCHED = ['request_id', 'provider_reference'];
+
+export type WithdrawalFilter = OutgoingFilter<WithdrawalStatus, WithdrawalStage>;
+
+/** Withdrawals, newest first: of one merchant, or for operators of all. */
+export async function listWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
+  return paginateNewest<WithdrawalRow>(
+    db,
+    { table: 'withdrawal', time: 'requested_at', ...payoutConditions(filter, SEARCHED) },
+    page,
+  );
+}
+
+const EXPORTED = [
+  ...OUTGOING_COLUMNS,
+  'requestId',
+  'accountName',
+  'reversedAt',
+] as const satisfies (keyof WithdrawalRow)[];
+/** `destination`: the last four digits of the phone, or of the account after its bank. */
+type ExportedRow = Pick<WithdrawalRow, (typeof EXPORTED)[number]> & { destination: string };
+
+export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
+
+export const withdrawalExport = createPayoutExport<ExportedRow>({
+  ...OUTGOING_EXPORT,
+  searched: SEARCHED,
+  table: 'withdrawal',
+  columns: `${EXPORTED.map(snakeCase).join(', ')}, concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
+});
+
+/** The amount withdrawn over each channel since an instant that counts towards the daily limit; santim. */
+export async function withdrawnSince(
+  db: Queryable,
+  scope: MerchantScope,
+  since: Date,
+): Promise<ReadonlyMap<string, bigint>> {
+  const sql = 'SELECT id AS channel, withdrawn_since(:merchantId, :environment, id, :since) AS used FROM channel';
+  const counted = await rows<{ channel: string; used: bigint }>(db, sql, { ...scopeOf(scope), since });
+  return new Map(counted.map(({ channel, used }) => [channel, used]));
+}
+
+/** The approvals of a withdrawal, oldest first; the sandbox approves as "sandbox-1" and "sandbox-2". */
+export async function listApprovals(db: Queryable, withdrawalId: string) {
+  const sql = 'SELECT * FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
+  return rows<{ operatorId: string; approvedAt: Date }>(db, sql, { withdrawalId });
+}
+
+/** The merchant's earlier payouts to the same phone or account that were not reversed, and the names they were made under. */
+export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
+  const { id, merchantId, environment, completedAt } = row;
+  const paid = await first<{ count: number; santim: Santim; lastAt: Date | null; accountNames: string[] }>(
+    db,
+    `SELECT count(*)::int AS count, CAST(coalesce(sum(coalesce(paid_santim, amount_santim)), 0) AS bigint) AS santim,
+            max(completed_at) AS last_at, coalesce(array_agg(DISTINCT account_name), '{}') AS account_names
+     FROM withdrawal
+     WHERE merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'SUCCESS'
+       AND coalesce(phone, bank_code || ':' || account_number) = :beneficiary
+       AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
+    { id, merchantId, environment, completedAt, beneficiary: beneficiaryOf(destinationOf(row)) },
+  );
+  return found(paid, 'withdrawal');
+}
+
+export type PayoutCase = {
+  id: bigint;
+  /** The withdrawal's status when the case was opened. */
+  status: WithdrawalStatus;
+  /** The provider's report that opened it; null: the provider had left the outcome open, and operators decided. */
+  evidence: Record<string, unknown> | null;
+  openedAt: Date;
+  /** The operators' decision; null while open, and where a later report of the provider has closed it. */
+  decision: Resolution['outcome'] | null;
+  providerReference: string | null;
+  paidSantim: Santim | null;
+  reason: string | null;
+  decidedBy: string[] | null;
+  closedAt: Date | null;
+};
+
+/** The cases of a withdrawal, oldest first. */
+export async function listCases(db: Queryable, withdrawalId: string): Promise<PayoutCase[]> {
+  const sql = 'SELECT * FROM payout_case WHERE withdrawal_id = :withdrawalId ORDER BY id';
+  return rows<PayoutCase>(db, sql, { withdrawalId });
+}
+
+/** Changes the open case of a locked withdrawal, or creates one. */
+export async function writeCase(
+  { trx }: UnitOfWork,
+  { row: { id: withdrawalId, status }, cases, at }: { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date },
+  changes: Partial<PayoutCase>,
+): Promise<void> {
+  const open = cases.find(({ closedAt }) => closedAt === null);
+  if (open) await updateRow(trx, { table: 'payout_case', id: String(open.id) }, changes);
+  else await insertRow(trx, 'payout_case', { withdrawalId, status, openedAt: at, ...changes });
+}
+
+/** Whether the withdrawal has ended and its provider contradicts that, undecided so far. */
+export function isContradicted({ status }: WithdrawalRow, cases: readonly PayoutCase[]): boolean {
+  return status !== 'PENDING' && cases.some((one) => one.closedAt === null && one.status === status);
+}
+
+/** Whether the provider has ever contradicted the end of the withdrawal. */
+export function wasContradicted(cases: readonly PayoutCase[]): boolean {
+  return cases.some(({ evidence, status }) => evidence !== null && status !== 'PENDING');
+}

@@ -1,0 +1,58 @@
+import { rows } from '../lib/db.ts';
+import type { OutboxMessage, UnitOfWork } from '../outbox/record.ts';
+import { findRecoverable } from '../outbox/recover-workflows.ts';
+import type { OutgoingRow } from './check.ts';
+
+type Started = Pick<OutgoingRow, 'id' | 'merchantId' | 'environment' | 'channel'>;
+
+/**
+ * The workflow of each withdrawal or refund, `<table>-<id>`. Every signal means "read the row again": `recovered` to a workflow
+ * that may have been lost, `resumed` to one whose merchant is active again. `isWaitOver`, in SQL: whether an order `o` that waits
+ * for people is past due, by its stage.
+ */
+type OutgoingWorkflow<Signal> = {
+  table: 'withdrawal' | 'refund';
+  recovered: Signal;
+  resumed: Signal;
+  isWaitOver: Readonly<Record<string, string>>;
+};
+
+/** The id, the messages and the recovery of the workflows of withdrawals or refunds. */
+export function outgoingWorkflow<Signal extends string>({ table, isWaitOver, ...signals }: OutgoingWorkflow<Signal>) {
+  const idOf = (id: string): string => `${table}-${id}`;
+  /** Type, id and input of the workflow, for outbox messages that can start it. */
+  const start = ({ id, merchantId, environment, channel }: Started) => {
+    const input = { [`${table}Id`]: id, merchantId, environment, channel };
+    return { workflowType: table, priority: 'money', workflowId: idOf(id), input } as const;
+  };
+  const message = (id: string, signal: Signal): OutboxMessage => {
+    return { kind: 'signal', workflowType: table, workflowId: idOf(id), signal, priority: 'money' };
+  };
+  const waits = Object.entries(isWaitOver).map(([stage, isOver]) => `WHEN o.stage = '${stage}' THEN ${isOver}`);
+  return {
+    idOf,
+    start,
+    message,
+    /** Signals the workflows of those that were not sent while the merchant was suspended. */
+    resumeUnsent: async (tx: UnitOfWork, merchantId: string): Promise<void> => {
+      const sql = `SELECT id FROM ${table} WHERE merchant_id = :merchantId AND status = 'PENDING' AND stage = 'CREATED'`;
+      const unsent = await rows<{ id: string }>(tx.trx, sql, { merchantId });
+      await tx.enqueue(unsent.map(({ id }) => message(id, signals.resumed)));
+    },
+    /**
+     * Past due besides are those never sent, and those not queried within a poll interval (each as long as all before it, at
+     * most 30 minutes).
+     */
+    findRecoverable: findRecoverable<Started>({
+      columns: 'o.id, o.merchant_id, o.environment, o.channel',
+      from: `${table} o`,
+      id: 'o.id',
+      isOpen: "o.status = 'PENDING'",
+      changedAt: 'o.created_at',
+      isPastDue: `CASE ${waits.join(' ')} WHEN o.last_checked_at IS NULL THEN true
+        ELSE o.last_checked_at + least(o.last_checked_at - o.submitted_at, interval '30 minutes') < now() - interval '1 minute' END`,
+      workflowId: `'${idOf('')}' || o.id`,
+      message: (row) => ({ kind: 'signalWithStart', signal: signals.recovered, ...start(row) }),
+    }),
+  };
+}
