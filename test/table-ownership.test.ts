@@ -48,7 +48,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_subscription',
   ],
   payments: ['checkout_session', 'payment_attempt', 'transaction'],
-  payouts: ['payout_case', 'refund', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution'],
+  payouts: ['payout', 'payout_approval', 'payout_case', 'payout_resolution'],
   settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit'],
   reconciliation: [
     'bank_receipt',
@@ -69,7 +69,7 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 
 /** SQL keywords before a table name, in their usual case. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
-/** A table that is given by name to a statement of a lower folder: `recheckOrders(db, { table: 'refund', … })`. */
+/** A table that is given by name to a statement of a lower folder: `recheckOrders(db, { table: 'payout', … })`. */
 const NAMED = /\btable: '([a-z_]+)'(?=,| })/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
 /** The functions that write rows: `insertRow<Row>(trx, 'mail', …)`, `updateRow(trx, { table: 'mail', … }, …)`, and leases. */
@@ -132,11 +132,17 @@ test('a folder reads no table of a folder beside it or above it, except those li
 
 test('every table has an owner', () => {
   const folder = join(PROJECT, 'migrations');
-  const sql = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  const made = sql.flatMap((name) =>
-    [...readFileSync(join(folder, name), 'utf8').matchAll(/^CREATE (?:UNLOGGED )?(?:TABLE|VIEW) ([a-z_]+)/gm)].map(
-      ([, table = '']) => table,
-    ),
-  );
-  expect([...OWNER_OF.keys()].toSorted()).toEqual(made.toSorted());
+  const tables = new Set<string>();
+  for (const name of readdirSync(folder)
+    .filter((one) => one.endsWith('.sql'))
+    .toSorted()) {
+    const sql = readFileSync(join(folder, name), 'utf8');
+    const changes =
+      /^(?:CREATE (?:UNLOGGED )?(?:TABLE|VIEW) (?<made>\w+)|DROP TABLE (?<dropped>[\w, ]+)|ALTER TABLE (?<from>\w+) RENAME TO (?<to>\w+))/gm;
+    for (const { groups: { made, dropped = '', from = '', to } = {} } of sql.matchAll(changes)) {
+      for (const gone of [...dropped.split(', '), from]) tables.delete(gone);
+      for (const added of [made, to]) if (added !== undefined) tables.add(added);
+    }
+  }
+  expect([...OWNER_OF.keys()].toSorted()).toEqual([...tables].toSorted());
 });

@@ -14,10 +14,7 @@ const RESERVED_CHECK: LedgerInvariant = {
         FROM ledger_balance b FULL JOIN (
           SELECT merchant_id, environment, currency, sum(santim) AS santim FROM (
             SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim AS santim
-            FROM withdrawal WHERE status = 'PENDING'
-            UNION ALL
-            SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
-            FROM refund WHERE status = 'PENDING'
+            FROM payout WHERE status = 'PENDING'
             UNION ALL
             SELECT merchant_id, environment, currency, amount_santim + fee_santim + fee_tax_santim
             FROM settlement WHERE ${IS_OPEN}) each
@@ -39,10 +36,8 @@ const SUSPENSE_CHECK: LedgerInvariant = {
           SELECT environment, 0, amount_santim FROM bank_receipt
           WHERE kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL
           UNION ALL
-          SELECT environment, 0, amount_santim - paid_santim FROM withdrawal
+          SELECT environment, 0, amount_santim - paid_santim FROM payout
           WHERE paid_santim > amount_santim AND status = 'SUCCESS'
-          UNION ALL
-          SELECT environment, 0, amount_santim - paid_santim FROM refund WHERE paid_santim > amount_santim
           UNION ALL
           SELECT environment, 0, amount_santim FROM bank_receipt WHERE kind = 'RECOVERY' AND reversed_at IS NULL) each
         GROUP BY environment HAVING sum(booked) <> coalesce(sum(expected), 0)`,

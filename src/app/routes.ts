@@ -36,15 +36,14 @@ import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
+import { findPayoutBySecret } from '../payouts/queries.ts';
 import { REFUND_EVENTS } from '../payouts/refunds/events.ts';
 import { REFUNDS_OF_PAYMENTS } from '../payouts/refunds/of-payments.ts';
 import { refundOperatorRoutes } from '../payouts/refunds/operator-routes.ts';
 import { findTransactionIds } from '../payouts/refunds/queries.ts';
-import { findRefundBySecret } from '../payouts/refunds/queries.ts';
 import { refundRoutes } from '../payouts/refunds/routes.ts';
 import { WITHDRAWAL_EVENTS } from '../payouts/withdrawals/events.ts';
 import { withdrawalOperatorRoutes } from '../payouts/withdrawals/operator-routes.ts';
-import { findWithdrawalBySecret } from '../payouts/withdrawals/queries.ts';
 import { withdrawalRoutes } from '../payouts/withdrawals/routes.ts';
 import { merchantAuditRoutes } from '../portal/audit-routes.ts';
 import { keyRoutes } from '../portal/key-routes.ts';
@@ -216,10 +215,7 @@ function createCallbacks(
   { checkAttempt, checkPayout, checkRefund }: Checks,
 ): Router {
   return createCallbackRouter({
-    findOrderBySecret: async (secret) =>
-      (await findAttemptBySecret(db, secret)) ??
-      (await findWithdrawalBySecret(db, secret)) ??
-      findRefundBySecret(db, secret),
+    findOrderBySecret: async (secret) => (await findAttemptBySecret(db, secret)) ?? findPayoutBySecret(db, secret),
     findProvider,
     storeCallback: (row) => storeCallback(db, row),
     onCallback: async (order, { verified }) => {
@@ -227,9 +223,8 @@ function createCallbacks(
       const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
       const options = { minIntervalMs, notifyWorkflow: true, proof: verified };
       if ('attemptId' in order) return isConclusive(await checkAttempt(order.attemptId, options));
-      const checked =
-        'refundId' in order ? checkRefund(order.refundId, options) : checkPayout(order.withdrawalId, options);
-      return (await checked).isConclusive;
+      const check = order.kind === 'refund' ? checkRefund : checkPayout;
+      return (await check(order.payoutId, options)).isConclusive;
     },
     unknown: limits.unknownCallbacks,
     networksOf: callbackNetworks(config.liveProviders),

@@ -50,15 +50,11 @@ const receivers = hitsOf(`
          CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END,
          s.receiver_host, s.created_at, NULL
   FROM webhook_subscription s`);
-const withdrawals = hitsOf(`
-  SELECT 'withdrawal', w.id, w.merchant_id, w.environment, w.status,
-         w.request_id || ': ' || ${birr('w.amount_santim')} || ' → ' || ${maskedInSql('coalesce(w.phone, w.account_number)')},
-         w.requested_at, 'withdrawal-' || w.id
-  FROM withdrawal w`);
-const refunds = hitsOf(`
-  SELECT 'refund', r.id, r.merchant_id, r.environment, r.status,
-         r.reference || ': ' || ${birr('r.amount_santim')}, r.requested_at, 'refund-' || r.id
-  FROM refund r`);
+const payouts = hitsOf(`
+  SELECT p.kind, p.id, p.merchant_id, p.environment, p.status,
+         p.reference || ': ' || ${birr('p.amount_santim')} || coalesce(' → ' || ${maskedInSql('coalesce(p.phone, p.account_number)')}, ''),
+         p.requested_at, p.kind || '-' || p.id
+  FROM payout p`);
 const settlements = hitsOf(`
   SELECT 'settlement', l.id, l.merchant_id, l.environment, l.status,
          l.request_id || ': ' || ${birr('l.amount_santim')}, l.requested_at, 'settlement-' || l.id
@@ -87,8 +83,8 @@ const BY_ID: Readonly<Record<string, readonly string[]>> = {
   // The id of an attempt is that of its delivery and two more characters.
   wha: [deliveries('d.id = :deliveryId')],
   whl: [deliveries('d.id = (SELECT l.delivery_id FROM webhook_dead_letter l WHERE l.id = :text)')],
-  wd: [withdrawals('w.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
-  rfd: [refunds('r.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
+  wd: [payouts('p.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
+  rfd: [payouts('p.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
   stl: [settlements('l.id = :text'), deliveries(ofEvent('e.resource_id = :text'))],
   rcp: [receipts('r.id = :text')],
 };
@@ -100,8 +96,7 @@ const BY_TEXT = [
     ofEvent('e.resource_id = ANY (ARRAY(SELECT t.id FROM transaction t WHERE t.checkout_order_no = :text LIMIT 20))'),
   ),
   transactions("t.provider_reference = :text AND t.status = 'SUCCESS'"),
-  ...['w.request_id = :text', 'w.provider_reference = :text'].map(withdrawals),
-  ...['r.reference = :text', 'r.provider_reference = :text'].map(refunds),
+  ...['p.reference = :text', 'p.provider_reference = :text'].map(payouts),
   settlements('l.request_id = :text'),
   receivers('s.receiver_host = :lower'),
   receipts('r.reference = :text'),
@@ -112,7 +107,7 @@ const BY_PHONE = [
   transactions(
     't.id = ANY (ARRAY(SELECT a.transaction_id FROM payment_attempt a WHERE a.phone = :phone ORDER BY a.created_at DESC LIMIT 20))',
   ),
-  withdrawals('w.phone = :phone'),
+  payouts('p.phone = :phone'),
 ];
 
 const ID = /^([a-z]{2,3})_[0-9A-Z]{26,28}$/;

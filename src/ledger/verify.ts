@@ -91,26 +91,29 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
 ];
 
 /**
- * A table of payouts `p`; in SQL, how they end, the amount paid to the beneficiary, from which account, over which channel, and
+ * A table of payouts `p`, of one type; in SQL, how they end, the amount paid to the beneficiary, from which account, over which channel, and
  * whether one may have been given back less of a fee than was reserved for it.
  */
 type PayoutTable = {
-  table: 'withdrawal' | 'settlement' | 'refund';
+  table: 'payout' | 'settlement';
+  /** What the ledger calls them, and the column `kind` of a payout. */
+  type: 'withdrawal' | 'refund' | 'settlement';
   account: 'CHANNEL_CLEARING' | 'BANK';
 } & Record<'isOpen' | 'isPaid' | 'isReversed' | 'paid' | 'channel' | 'mayReturnLessFee', string>;
 
 /** The invariants between payouts and the ledger. */
-export function payoutChecks({ table, account, ...sql }: PayoutTable): LedgerInvariant[] {
-  const kind = (step: string): string => `'${table.toUpperCase()}_${step}'`;
-  const journals = `FROM ${table} p JOIN ledger_journal j ON j.resource_id = p.id`;
+export function payoutChecks({ table, type, account, ...sql }: PayoutTable): LedgerInvariant[] {
+  const kind = (step: string): string => `'${type.toUpperCase()}_${step}'`;
+  const isOfType = table === 'payout' ? `p.kind = '${type}'` : 'true';
+  const journals = `FROM ${table} p JOIN ledger_journal j ON j.resource_id = p.id AND ${isOfType}`;
   // A payout that was paid after it had failed was released before it was charged again.
   const released = `CASE WHEN bool_or(j.posting_key = 'late-payout:' || p.id) THEN ARRAY[${kind('RELEASED')}] END`;
   return [
     {
-      description: `each ${table} has the journals of its status, and no others`,
-      sql: `SELECT min(j.id) AS journal, '${table} ' || p.id || ' is ' || p.status || ' with journals '
+      description: `each ${type} has the journals of its status, and no others`,
+      sql: `SELECT min(j.id) AS journal, '${type} ' || p.id || ' is ' || p.status || ' with journals '
                    || coalesce(string_agg(j.kind, ', ' ORDER BY j.created_at, j.kind), 'none') AS about
-            FROM ${table} p LEFT JOIN ledger_journal j ON j.resource_id = p.id GROUP BY p.id
+            FROM ${table} p LEFT JOIN ledger_journal j ON j.resource_id = p.id WHERE ${isOfType} GROUP BY p.id
             HAVING coalesce(array_agg(CAST(j.kind AS text) ORDER BY j.kind) FILTER (WHERE j.id IS NOT NULL), '{}') <> CASE
               WHEN ${sql.isOpen} THEN ARRAY[${kind('RESERVED')}]
               WHEN NOT (${sql.isPaid}) THEN ARRAY[${kind('RELEASED')}, ${kind('RESERVED')}]
@@ -118,31 +121,31 @@ export function payoutChecks({ table, account, ...sql }: PayoutTable): LedgerInv
                 || CASE WHEN ${sql.isReversed} THEN ARRAY[${kind('REVERSED')}] END END`,
     },
     {
-      description: `a ${table} reserves its amount, fee and tax`,
-      sql: `SELECT j.id AS journal, '${table} ' || p.id || ' sets ' || j.amount_santim || ' santim aside' AS about ${journals}
+      description: `a ${type} reserves its amount, fee and tax`,
+      sql: `SELECT j.id AS journal, '${type} ' || p.id || ' sets ' || j.amount_santim || ' santim aside' AS about ${journals}
             WHERE j.kind = ${kind('RESERVED')} AND j.amount_santim <> p.amount_santim + p.fee_santim + p.fee_tax_santim
               AND NOT (j.amount_santim < p.amount_santim + p.fee_santim + p.fee_tax_santim AND ${sql.mayReturnLessFee})`,
     },
     {
-      description: `a ${table} has paid out, and had reversed, what its beneficiary received`,
-      sql: `SELECT j.id AS journal, '${table} ' || p.id || ' has ' || coalesce(moved.santim, 0) || ' santim paid out' AS about
+      description: `a ${type} has paid out, and had reversed, what its beneficiary received`,
+      sql: `SELECT j.id AS journal, '${type} ' || p.id || ' has ' || coalesce(moved.santim, 0) || ' santim paid out' AS about
             ${journals} LEFT JOIN LATERAL (
               SELECT sum(e.amount_santim) * CASE j.kind WHEN ${kind('REVERSED')} THEN -1 ELSE 1 END AS santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
               WHERE e.journal_id = j.id AND a.kind = '${account}') moved ON true
             WHERE j.kind IN (${kind('PAID')}, ${kind('REVERSED')}) AND coalesce(moved.santim, 0) <> ${sql.paid}`,
     },
     {
-      description: `a ${table} is posted for its own merchant, environment and channel`,
-      sql: `SELECT j.id AS journal, '${table} ' || p.id || ' of ' || p.merchant_id || coalesce(' over ' || ${sql.channel}, '') AS about
+      description: `a ${type} is posted for its own merchant, environment and channel`,
+      sql: `SELECT j.id AS journal, '${type} ' || p.id || ' of ' || p.merchant_id || coalesce(' over ' || ${sql.channel}, '') AS about
             ${journals} WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (p.merchant_id, p.environment)
                OR EXISTS (SELECT 1 FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
                           WHERE e.journal_id = j.id AND a.channel <> ${sql.channel})`,
     },
     {
-      description: `each journal of a ${table} has a ${table}`,
-      sql: `SELECT j.id AS journal, '${table} ' || j.resource_id || ' is not there' AS about
-            FROM ledger_journal j LEFT JOIN ${table} p ON p.id = j.resource_id
-            WHERE j.resource_type = '${table}' AND p.id IS NULL`,
+      description: `each journal of a ${type} has a ${type}`,
+      sql: `SELECT j.id AS journal, '${type} ' || j.resource_id || ' is not there' AS about
+            FROM ledger_journal j LEFT JOIN ${table} p ON p.id = j.resource_id AND ${isOfType}
+            WHERE j.resource_type = '${type}' AND p.id IS NULL`,
     },
   ];
 }

@@ -26,10 +26,10 @@ const WRITTEN_ONCE = [
   'limit_rule',
   'merchant_audit',
   'operator_audit',
+  'payout_approval',
   'provider_callback',
   'timeline',
   'webhook_event',
-  'withdrawal_approval',
 ];
 
 /**

@@ -1,12 +1,7 @@
 import { rows, type Queryable } from './db.ts';
 
-/**
- * What can be locked. A withdrawal or refund is locked as a row, as every UPDATE of it does; the others by name: they are no
- * row, do not exist yet, or are several rows.
- */
+/** What can be locked by its name: it is no row, does not exist yet, or is several rows. */
 export type LockKind =
-  | 'withdrawal'
-  | 'refund'
   | 'bank_account'
   | 'channel_maintenance'
   | 'fee_rule'
@@ -25,7 +20,5 @@ export type LockKind =
  * locks: rows are read by the statement after it, or, where one statement reads them anyway, locked there.
  */
 export async function lock(trx: Queryable, kind: LockKind, id: string): Promise<void> {
-  if (kind === 'withdrawal' || kind === 'refund')
-    await rows(trx, `SELECT 1 FROM ${kind} WHERE id = :id FOR UPDATE`, { id });
-  else await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))', { key: `${kind} ${id}` });
+  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))', { key: `${kind} ${id}` });
 }

@@ -1,8 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable, type Trx } from '../lib/db.ts';
-import type { Santim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
 import { warnOfOutcome } from '../providers/exchange.ts';
@@ -15,69 +12,13 @@ import {
   type Claim,
   type Leased,
 } from '../providers/lease.ts';
-import {
-  findAccountOf,
-  isUnsent,
-  type Accounts,
-  type PayoutFailure,
-  type PayoutOutcome,
-} from '../providers/provider.ts';
+import { findAccountOf, isUnsent, type Accounts, type PayoutOutcome } from '../providers/provider.ts';
 import type { Provider } from '../providers/provider.ts';
-
-/** What the row of a withdrawal has in common with that of a refund: money that goes out by an order at a provider. */
-export type OutgoingRow<Status = string, Stage = string> = MerchantScope & {
-  id: string;
-  amountSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
-  currency: string;
-  channel: Channel;
-  reason: string | null;
-  status: Status;
-  stage: Stage;
-  version: number;
-  /** key_… or usr_…. */
-  requestedBy: string;
-  /** usr_…: the second person of the merchant, where one was needed. */
-  confirmedBy: string | null;
-  confirmedAt: Date | null;
-  callbackSecret: string;
-  /** Our account there by which it is sent, or of a refund, which was paid; of live ones. */
-  providerAccount: string | null;
-  providerReference: string | null;
-  providerCode: string | null;
-  lastOutcome: PayoutOutcome['kind'] | null;
-  lastCheckedAt: Date | null;
-  leaseUntil: Date | null;
-  failure: PayoutFailure | null;
-  /** What was paid, if not the amount. */
-  paidSantim: Santim | null;
-  requestedAt: Date;
-  submittedAt: Date | null;
-  completedAt: Date | null;
-  /** When the provider first reported it as paid, if that report caused no transition. */
-  firstReportedPaidAt: Date | null;
-};
-
-/** The status, or the stage while PENDING. */
-export function stateOf({ status, stage }: Pick<OutgoingRow, 'status' | 'stage'>): string {
-  return status === 'PENDING' ? stage : status;
-}
-
-/** Who has requested the merchant's withdrawals or refunds that wait for a second person, the newest first. */
-export async function listAwaiting(
-  db: Queryable,
-  table: 'withdrawal' | 'refund',
-  { limit, ...scope }: MerchantScope & { limit: number },
-) {
-  const sql = `SELECT id, requested_by FROM ${table} WHERE merchant_id = :merchantId AND environment = :environment
-    AND status = 'PENDING' AND stage = 'AWAITING_CONFIRMATION' ORDER BY id DESC LIMIT :limit`;
-  return rows<Pick<OutgoingRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), limit });
-}
+import type { PayoutKind, PayoutRow } from './queries.ts';
 
 /** The columns that a check writes by itself. */
 type Changes = Partial<
-  Pick<OutgoingRow, 'version' | 'providerAccount' | 'lastCheckedAt' | 'leaseUntil' | 'submittedAt'>
+  Pick<PayoutRow, 'version' | 'providerAccount' | 'lastCheckedAt' | 'leaseUntil' | 'submittedAt'>
 > & {
   stage?: 'CREATED' | 'SUBMITTED';
 };
@@ -99,9 +40,9 @@ export type CheckOptions = {
 /** The effective time of a change, and whether to signal the workflow. */
 type Effect = { at: Date; notifyWorkflow: boolean };
 
-/** Payouts or refunds: their table, and how they are sent, queried and changed. */
-export type Outgoing<Row extends OutgoingRow> = {
-  table: 'withdrawal' | 'refund';
+/** Payouts of a kind: how they are sent, queried and changed. */
+export type Outgoing<Row extends PayoutRow> = {
+  kind: PayoutKind;
   /** The status that no report of the provider changes. */
   finalStatus: 'REVERSED' | 'SUCCESS';
   account: keyof Accounts;
@@ -136,15 +77,15 @@ type Claimed<Row> = Row & Leased & { isFirst: boolean; mayBeSent: boolean };
  * the report. An order that the provider does not know is sent again under the same id, which never pays twice. Money is
  * released only after the provider has declined. Idempotent, also when called in parallel.
  */
-export function createCheck<Row extends OutgoingRow>(deps: CheckDeps, orders: Outgoing<Row>): Check<Row> {
+export function createCheck<Row extends PayoutRow>(deps: CheckDeps, orders: Outgoing<Row>): Check<Row> {
   return async (id, { now, ...options }) =>
     checkUnderLease<Claimed<Row>, Checked<Row>>(deps.db, {
-      table: orders.table,
+      table: 'payout',
       claim: async () => claim(deps, orders, { id, at: now ?? deps.clock(), ...options }),
       check: async (claimed) => {
         const at = now ?? deps.clock();
         const outcome = await queryProvider(deps, orders, claimed);
-        warnOfOutcome(deps.log, claimed, { [`${orders.table}Id`]: id, outcome });
+        warnOfOutcome(deps.log, claimed, { [`${orders.kind}Id`]: id, outcome });
         const isNone = claimed.isFirst && isUnsent(outcome);
         const { notifyWorkflow } = options;
         const row = isNone
@@ -155,7 +96,7 @@ export function createCheck<Row extends OutgoingRow>(deps: CheckDeps, orders: Ou
     });
 }
 
-function checkedOf<Row extends OutgoingRow>(
+function checkedOf<Row extends PayoutRow>(
   row: Row,
   { finalStatus, ...report }: { finalStatus: string; queried: boolean; outcome: string | null },
 ): Checked<Row> {
@@ -166,7 +107,7 @@ function checkedOf<Row extends OutgoingRow>(
 /**
  * Takes the lease. From then on the order counts as sent, even if this process dies, so that its money is not released.
  */
-async function claim<Row extends OutgoingRow>(
+async function claim<Row extends PayoutRow>(
   { runInTransaction, clock }: CheckDeps,
   orders: Outgoing<Row>,
   {
@@ -205,7 +146,7 @@ async function claim<Row extends OutgoingRow>(
 }
 
 /** The submission was none: as before it, the merchant can cancel a withdrawal, and any account can send it. */
-async function takeBack<Row extends OutgoingRow>(
+async function takeBack<Row extends PayoutRow>(
   { runInTransaction, clock }: CheckDeps,
   orders: Outgoing<Row>,
   claimed: Claimed<Row>,
@@ -219,7 +160,7 @@ async function takeBack<Row extends OutgoingRow>(
   });
 }
 
-async function queryProvider<Row extends OutgoingRow>(
+async function queryProvider<Row extends PayoutRow>(
   { db, findProvider, clock, baseUrl }: CheckDeps,
   orders: Outgoing<Row>,
   row: Claimed<Row>,
@@ -238,7 +179,7 @@ async function queryProvider<Row extends OutgoingRow>(
   }
   const account = provider.accounts?.[orders.account];
   if (account !== undefined && row.providerAccount === null) {
-    await rows(db, `UPDATE ${orders.table} SET provider_account = :account WHERE id = :id`, { id: row.id, account });
+    await rows(db, 'UPDATE payout SET provider_account = :account WHERE id = :id', { id: row.id, account });
   }
   const { channel, callbackSecret: secret } = row;
   return orders.send(provider, row, callbackUrl(provider.callbackBaseUrl ?? baseUrl, { channel, secret }));
@@ -253,12 +194,12 @@ const QUERY_LAG = "interval '20 minutes'";
  */
 export async function recheckOutgoing<Row>(
   { db, clock, check }: { db: Queryable; clock: Clock; check: Check<Row> },
-  { table, finalStatus }: Pick<Outgoing<never>, 'table' | 'finalStatus'>,
+  { kind, finalStatus }: Pick<Outgoing<never>, 'kind' | 'finalStatus'>,
   limit: number,
 ): Promise<number> {
-  const where = `o.status = 'PENDING' OR (
+  const where = `o.kind = '${kind}' AND (o.status = 'PENDING' OR (
     o.status <> '${finalStatus}' AND o.submitted_at IS NOT NULL AND callback.received_at > o.completed_at
-    AND (o.last_outcome = 'unknown' OR coalesce(o.last_checked_at, o.completed_at) < callback.received_at + ${QUERY_LAG}))`;
+    AND (o.last_outcome = 'unknown' OR coalesce(o.last_checked_at, o.completed_at) < callback.received_at + ${QUERY_LAG})))`;
   const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
-  return recheckOrders(db, { table, where, now: clock(), limit, check: async (id) => check(id, options) });
+  return recheckOrders(db, { table: 'payout', where, now: clock(), limit, check: async (id) => check(id, options) });
 }

@@ -4,7 +4,7 @@ import { allOf, countUpTo, readNewest, type ListPart } from '../lib/paginate-new
 import type { DayRange } from '../lib/pagination.ts';
 import type { Environment, MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { OutgoingRow } from './check.ts';
+import type { PayoutKind, PayoutRow } from './queries.ts';
 
 /**
  * The posted amounts of a payout that are still in effect, without released and reversed ones: paid to the beneficiary,
@@ -49,9 +49,13 @@ type AnyFilter = AllPayouts<PayoutFilter<string>> & {
 };
 
 /** The SQL conditions of the filters that are set, and their values. `searched`: the columns that are searched beside the id. */
-export function payoutConditions(filter: AnyFilter, searched: readonly string[]) {
+export function payoutConditions(
+  filter: AnyFilter,
+  { kind = null, searched }: { kind?: PayoutKind | null; searched: readonly string[] },
+) {
   const { merchantId, environment, range, statuses, stage, channel, search } = filter;
   const where = allOf([
+    kind && `kind = '${kind}'`,
     'requested_at >= :from AND requested_at < :until',
     merchantId !== undefined && 'merchant_id = :merchantId',
     environment !== undefined && 'environment = :environment',
@@ -69,7 +73,9 @@ export function payoutConditions(filter: AnyFilter, searched: readonly string[])
  * searched, and '-' before a fee that it gives back.
  */
 type Exported = {
-  table: 'withdrawal' | 'settlement' | 'refund';
+  table: 'payout' | 'settlement';
+  /** Of the payouts. */
+  kind?: PayoutKind;
   columns: string;
   groupBy: string;
   isPaid: string;
@@ -91,7 +97,7 @@ export const OUTGOING_COLUMNS = [
   'failure',
   'requestedAt',
   'completedAt',
-] as const satisfies (keyof OutgoingRow)[];
+] as const satisfies (keyof PayoutRow)[];
 
 /** Of withdrawals and refunds alike. */
 export const OUTGOING_EXPORT = {
@@ -122,7 +128,7 @@ export function createPayoutExport<Columns>({
   const sums = totals.map(([name, santim]) => `coalesce(sum(${santim}), 0)::bigint AS ${name}`);
   const columns = [exported.columns, ...totals.map(([name, santim]) => `${santim} AS ${name}`)].join(', ');
   const list = { columns, table, time: 'requested_at' };
-  const listed = (filter: AnyFilter) => ({ ...list, ...payoutConditions(filter, exported.searched) });
+  const listed = (filter: AnyFilter) => ({ ...list, ...payoutConditions(filter, exported) });
   return {
     read: async (db: Queryable, filter: AnyFilter, part: ListPart) =>
       readNewest<ExportedPayout<Columns>>(db, listed(filter), part),

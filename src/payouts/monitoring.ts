@@ -1,10 +1,11 @@
 import { measureRow, type FigureGauge, type Registry } from '../http/metrics.ts';
 import { camelCase } from '../lib/column-names.ts';
 import type { Queryable } from '../lib/db.ts';
+import type { PayoutKind } from './queries.ts';
 
 /** `conflicts`: those whose provider contradicts how they ended, undecided so far; in SQL, what to count. */
 type Measured = {
-  table: 'withdrawal' | 'refund';
+  kind: PayoutKind;
   stages: readonly string[];
   conflicts: FigureGauge & { sql: string };
 };
@@ -13,24 +14,24 @@ type Measured = {
 export function measureOutgoing(
   registry: Registry,
   db: Queryable,
-  { table, stages, conflicts: { sql: conflicting, ...conflicts } }: Measured,
+  { kind, stages, conflicts: { sql: conflicting, ...conflicts } }: Measured,
 ): void {
-  const name = `meskot_${table}s`;
+  const name = `meskot_${kind}s`;
   const open = stages.filter((stage) => stage !== 'COMPLETED');
   const gauges: Record<string, FigureGauge> = {
     oldest: {
       name: `${name}_oldest_submitted_age_seconds`,
-      help: `Time since the oldest pending ${table} was first sent; 0 if there is none`,
+      help: `Time since the oldest pending ${kind} was first sent; 0 if there is none`,
     },
     conflicts,
   };
   for (const stage of open) {
-    const gauge = { name: `${name}_pending`, help: `Pending ${table}s, by stage`, labels: { stage } };
+    const gauge = { name: `${name}_pending`, help: `Pending ${kind}s, by stage`, labels: { stage } };
     gauges[camelCase(stage.toLowerCase())] = gauge;
   }
   const counts = open.map((stage) => `count(*) FILTER (WHERE stage = '${stage}')::int AS ${stage.toLowerCase()}`);
   const sql = `SELECT ${counts.join(', ')}, coalesce(extract(epoch FROM now() - min(submitted_at)), 0)::float8 AS oldest,
       (SELECT count(*)::int FROM ${conflicting}) AS conflicts
-    FROM ${table} WHERE status = 'PENDING'`;
+    FROM payout WHERE kind = '${kind}' AND status = 'PENDING'`;
   measureRow(registry, gauges, { db, sql });
 }

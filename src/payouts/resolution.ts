@@ -7,7 +7,7 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { RESOLUTIONS } from '../providers/states.ts';
-import type { OutgoingRow } from './check.ts';
+import type { PayoutRow } from './queries.ts';
 
 /** A payout (wd_…) or refund (rfd_…), and the provider's reference of its payment. */
 type PaidUnder = { id: string; environment: Environment; channel: Channel; providerReference: string };
@@ -40,7 +40,7 @@ export type Resolution = {
 };
 
 /** Whether its provider has called it pending for a day: it is treated as unknown. */
-export function isSlow({ stage, submittedAt }: Pick<OutgoingRow, 'stage' | 'submittedAt'>, at: Date): boolean {
+export function isSlow({ stage, submittedAt }: Pick<PayoutRow, 'stage' | 'submittedAt'>, at: Date): boolean {
   return stage === 'SUBMITTED' && submittedAt !== null && at.getTime() - submittedAt.getTime() >= DAY_MS;
 }
 
@@ -48,7 +48,7 @@ export function isSlow({ stage, submittedAt }: Pick<OutgoingRow, 'stage' | 'subm
 export async function requireUninvolved(
   db: Queryable,
   operator: Actor,
-  { row, ...decision }: { row: OutgoingRow; what: 'withdrawal' | 'refund'; verb: 'approve' | 'resolve' },
+  { row, ...decision }: { row: PayoutRow; what: 'withdrawal' | 'refund'; verb: 'approve' | 'resolve' },
 ): Promise<void> {
   const { environment, requestedBy, confirmedBy } = row;
   const check = { environment, ...decision } as const;
@@ -61,7 +61,7 @@ export async function requireUninvolved(
  * of one that failed, and another one than is booked.
  */
 export function readPaid(
-  row: Pick<OutgoingRow, 'status' | 'amountSantim' | 'paidSantim'>,
+  row: Pick<PayoutRow, 'status' | 'amountSantim' | 'paidSantim'>,
   { outcome, paidSantim }: Pick<Resolution, 'outcome' | 'paidSantim'>,
 ): Santim {
   if (outcome === 'FAILED') {

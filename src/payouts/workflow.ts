@@ -1,32 +1,32 @@
 import { rows } from '../lib/db.ts';
 import type { OutboxMessage, UnitOfWork } from '../outbox/record.ts';
 import { findRecoverable } from '../outbox/recover-workflows.ts';
-import type { OutgoingRow } from './check.ts';
+import type { PayoutKind, PayoutRow } from './queries.ts';
 
-type Started = Pick<OutgoingRow, 'id' | 'merchantId' | 'environment' | 'channel'>;
+type Started = Pick<PayoutRow, 'id' | 'merchantId' | 'environment' | 'channel'>;
 
 /**
- * The workflow of each withdrawal or refund, `<table>-<id>`. Every signal means "read the row again": `recovered` to a workflow
+ * The workflow of each withdrawal or refund, `<kind>-<id>`. Every signal means "read the row again": `recovered` to a workflow
  * that may have been lost, `resumed` to one whose merchant is active again. `isWaitOver`, in SQL: whether an order `o` that waits
  * for people is past due, by its stage.
  */
 type OutgoingWorkflow<Signal> = {
-  table: 'withdrawal' | 'refund';
+  kind: PayoutKind;
   recovered: Signal;
   resumed: Signal;
   isWaitOver: Readonly<Record<string, string>>;
 };
 
 /** The id, the messages and the recovery of the workflows of withdrawals or refunds. */
-export function outgoingWorkflow<Signal extends string>({ table, isWaitOver, ...signals }: OutgoingWorkflow<Signal>) {
-  const idOf = (id: string): string => `${table}-${id}`;
+export function outgoingWorkflow<Signal extends string>({ kind, isWaitOver, ...signals }: OutgoingWorkflow<Signal>) {
+  const idOf = (id: string): string => `${kind}-${id}`;
   /** Type, id and input of the workflow, for outbox messages that can start it. */
   const start = ({ id, merchantId, environment, channel }: Started) => {
-    const input = { [`${table}Id`]: id, merchantId, environment, channel };
-    return { workflowType: table, priority: 'money', workflowId: idOf(id), input } as const;
+    const input = { [`${kind}Id`]: id, merchantId, environment, channel };
+    return { workflowType: kind, priority: 'money', workflowId: idOf(id), input } as const;
   };
   const message = (id: string, signal: Signal): OutboxMessage => {
-    return { kind: 'signal', workflowType: table, workflowId: idOf(id), signal, priority: 'money' };
+    return { kind: 'signal', workflowType: kind, workflowId: idOf(id), signal, priority: 'money' };
   };
   const waits = Object.entries(isWaitOver).map(([stage, isOver]) => `WHEN o.stage = '${stage}' THEN ${isOver}`);
   return {
@@ -35,7 +35,7 @@ export function outgoingWorkflow<Signal extends string>({ table, isWaitOver, ...
     message,
     /** Signals the workflows of those that were not sent while the merchant was suspended. */
     resumeUnsent: async (tx: UnitOfWork, merchantId: string): Promise<void> => {
-      const sql = `SELECT id FROM ${table} WHERE merchant_id = :merchantId AND status = 'PENDING' AND stage = 'CREATED'`;
+      const sql = `SELECT id FROM payout WHERE kind = '${kind}' AND merchant_id = :merchantId AND status = 'PENDING' AND stage = 'CREATED'`;
       const unsent = await rows<{ id: string }>(tx.trx, sql, { merchantId });
       await tx.enqueue(unsent.map(({ id }) => message(id, signals.resumed)));
     },
@@ -45,9 +45,9 @@ export function outgoingWorkflow<Signal extends string>({ table, isWaitOver, ...
      */
     findRecoverable: findRecoverable<Started>({
       columns: 'o.id, o.merchant_id, o.environment, o.channel',
-      from: `${table} o`,
+      from: 'payout o',
       id: 'o.id',
-      isOpen: "o.status = 'PENDING'",
+      isOpen: `o.kind = '${kind}' AND o.status = 'PENDING'`,
       changedAt: 'o.created_at',
       isPastDue: `CASE ${waits.join(' ')} WHEN o.last_checked_at IS NULL THEN true
         ELSE o.last_checked_at + least(o.last_checked_at - o.submitted_at, interval '30 minutes') < now() - interval '1 minute' END`,

@@ -94,17 +94,17 @@ const WORST = `(array_agg(d.status ORDER BY array_position(ARRAY[${WORST_FIRST.m
 
 const OF_MERCHANTS = `(CAST(:merchantIds AS text[]) IS NULL OR merchant_id = ANY(CAST(:merchantIds AS text[])))`;
 
-const resource = (kind: Exclude<ChangeKind, 'event'>): string =>
-  `SELECT '${kind}' AS kind, id, merchant_id, environment, status, '' AS state, now() AS at FROM ${kind}
+const resource = (kind: Exclude<ChangeKind, 'event'>, rows: string = kind): string =>
+  `SELECT '${kind}' AS kind, id, merchant_id, environment, status, '' AS state, now() AS at FROM ${rows}
    WHERE id = ANY(:ids) AND ${OF_MERCHANTS}`;
 
 /** The events of refunds are about these; their entries are in the timeline of their transaction. */
 const ABOUT =
-  'ARRAY(SELECT unnest(CAST(:ids AS text[])) UNION ALL SELECT id FROM refund WHERE transaction_id = ANY(:ids))';
+  'ARRAY(SELECT unnest(CAST(:ids AS text[])) UNION ALL SELECT id FROM payout WHERE transaction_id = ANY(:ids))';
 
 /** The present state of resources, of the newest events about them, and of events by their ids. */
 const CHANGED = `
-  ${resource('transaction')} UNION ALL ${resource('withdrawal')} UNION ALL ${resource('settlement')} UNION ALL
+  ${resource('transaction')} UNION ALL ${resource('withdrawal', `(SELECT * FROM payout WHERE kind = 'withdrawal')`)} UNION ALL ${resource('settlement')} UNION ALL
   SELECT 'event', e.id, e.merchant_id, e.environment, coalesce(d.status, '${NO_SUBSCRIBERS}'), coalesce(d.state, ''), now()
   FROM (
     SELECT id, merchant_id, environment FROM webhook_event WHERE id = ANY(:events)

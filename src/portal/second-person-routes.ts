@@ -5,7 +5,7 @@ import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
-import { listAwaiting } from '../payouts/check.ts';
+import { listAwaiting } from '../payouts/queries.ts';
 import { confirmRefund, declineRefund } from '../payouts/refunds/confirm.ts';
 import type { RefundRow } from '../payouts/refunds/queries.ts';
 import { presentRefund, Refund, RefundParams } from '../payouts/refunds/schema.ts';
@@ -123,9 +123,9 @@ function withdrawalRoutes(): Route[] {
 }
 
 /** The audit row of a decision, with the id of the withdrawal even where the path has the merchant's own. */
-const auditOf = ({ id: resourceId, requestId, amountSantim, requestedBy }: WithdrawalRow, more: object = {}) => ({
+const auditOf = ({ id: resourceId, reference, amountSantim, requestedBy }: WithdrawalRow, more: object = {}) => ({
   resourceId,
-  after: { requestId, amount: toBirr(amountSantim), requestedBy, ...more },
+  after: { requestId: reference, amount: toBirr(amountSantim), requestedBy, ...more },
 });
 
 function refundRoutes(): Route[] {

@@ -25,8 +25,7 @@ const SEND_AGAIN = 'Not handled. Please send it again.';
 
 type At = MerchantOrder & { channel: Channel; environment: Environment };
 export type CallbackAttempt = At & { attemptId: string };
-export type CallbackWithdrawal = At & { withdrawalId: string };
-export type CallbackRefund = At & { refundId: string };
+export type CallbackPayout = At & { payoutId: string; kind: 'withdrawal' | 'refund' };
 
 /** Refused: from a wrong network, or signed with the keys of the other environment. It does not trigger a check. */
 type CallbackResult = 'verified' | 'unverified' | 'refused';
@@ -35,7 +34,7 @@ type CallbackResult = 'verified' | 'unverified' | 'refused';
 const COUNTED_RESULTS = ['verified', 'unverified', 'refused', 'unstored'] as const;
 type CountedResult = (typeof COUNTED_RESULTS)[number];
 
-type CallbackOrder = CallbackAttempt | CallbackWithdrawal | CallbackRefund;
+type CallbackOrder = CallbackAttempt | CallbackPayout;
 
 export type CallbackDeps = {
   findOrderBySecret: (secret: string) => Promise<CallbackOrder | null>;
@@ -146,8 +145,7 @@ async function verifyCallback(
     const whose = other === 'live' ? "live's keys" : "the sandbox's keys";
     return { result: 'refused', problem: `it is signed with ${whose}, and the order is ${PLACES[order.environment]}` };
   }
-  const ids: Partial<Record<'attemptId' | 'withdrawalId' | 'refundId', string>> = order;
-  const isOurs = parsed.orderId === (ids.attemptId ?? ids.withdrawalId ?? ids.refundId);
+  const isOurs = parsed.orderId === ('attemptId' in order ? order.attemptId : order.payoutId);
   return isOurs ? { result: 'verified', problem: null } : { result: 'unverified', problem: 'it names another order' };
 }
 
@@ -185,7 +183,7 @@ function respondPlain(ctx: Context, status: number, text: string): void {
 }
 
 /** A callback byte for byte, and whether its signature is valid. */
-export type CallbackRow = ({ attemptId: string } | { withdrawalId: string } | { refundId: string }) & {
+export type CallbackRow = ({ attemptId: string } | { payoutId: string }) & {
   channel: Channel;
   body: Buffer;
   verified: boolean;
@@ -196,13 +194,13 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string } | { 
 export async function storeCallback(db: Queryable, row: CallbackRow): Promise<boolean> {
   const stored = await rows(
     db,
-    `INSERT INTO provider_callback (attempt_id, withdrawal_id, refund_id, channel, body, verified, rejection_reason)
-     SELECT CAST(:attemptId AS text), CAST(:withdrawalId AS text), CAST(:refundId AS text), :channel, :body, CAST(:verified AS boolean), :rejectionReason
+    `INSERT INTO provider_callback (attempt_id, payout_id, channel, body, verified, rejection_reason)
+     SELECT CAST(:attemptId AS text), CAST(:payoutId AS text), :channel, :body, CAST(:verified AS boolean), :rejectionReason
      WHERE CAST(:verified AS boolean) OR (
        SELECT count(*) FROM provider_callback
-       WHERE NOT verified AND (attempt_id = :attemptId OR withdrawal_id = :withdrawalId OR refund_id = :refundId)) < ${UNVERIFIED_PER_ORDER_MAX}
+       WHERE NOT verified AND (attempt_id = :attemptId OR payout_id = :payoutId)) < ${UNVERIFIED_PER_ORDER_MAX}
      RETURNING 1`,
-    { attemptId: null, withdrawalId: null, refundId: null, ...row },
+    { attemptId: null, payoutId: null, ...row },
   );
   return stored.length > 0;
 }
@@ -215,7 +213,7 @@ const RECHECK_AGE_PART = 10;
 
 /** In SQL: a table of orders `o`, and the condition on them and on `callback.received_at`, the last verified callback. */
 type Rechecked = {
-  table: 'payment_attempt' | 'withdrawal' | 'refund';
+  table: 'payment_attempt' | 'payout';
   where: string;
   values?: Record<string, unknown>;
   now: Date;

@@ -42,7 +42,7 @@ export async function checkUnderLease<Row extends Leased, Result>(
     claim,
     check,
   }: {
-    table: 'payment_attempt' | 'withdrawal' | 'refund';
+    table: 'payment_attempt' | 'payout';
     claim: () => Promise<Claim<Row, Result>>;
     check: (leased: Row) => Promise<Result>;
   },

@@ -88,7 +88,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
                 SELECT count(DISTINCT o.type) FROM current_statement_row o WHERE o.order_id = l.order_id AND o.account = l.account
                   AND o.type IN ('payout', 'payoutReversal') AND o.environment = :environment AND o.channel = :channel) = 2
        FROM listed l
-       LEFT JOIN withdrawal w ON w.id = l.order_id AND w.environment = :environment AND w.channel = :channel
+       LEFT JOIN payout w ON w.kind = 'withdrawal' AND w.id = l.order_id AND w.environment = :environment AND w.channel = :channel
          AND coalesce(w.provider_account, l.account) = l.account
        WHERE l.type IN ('payout', 'payoutReversal')
        UNION ALL
@@ -96,7 +96,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
               CASE WHEN r.status = 'SUCCESS' THEN coalesce(r.paid_santim, r.amount_santim) END,
               r.currency, l.santim, l.currency, l.provider_reference, l.has_conflicting_rows, false
        FROM listed l
-       LEFT JOIN refund r ON r.id = l.order_id AND r.environment = :environment AND r.channel = :channel
+       LEFT JOIN payout r ON r.kind = 'refund' AND r.id = l.order_id AND r.environment = :environment AND r.channel = :channel
          AND coalesce(r.provider_account, l.account) = l.account
        WHERE l.type = 'refund'
      )
@@ -129,14 +129,13 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
        WHERE e.account_id = :accountId AND e.effective_at >= :from AND e.effective_at < :until
          AND j.kind IN ('PAYMENT', 'PAYMENT_HELD', 'WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED', 'REFUND_PAID')
      ), unlisted AS MATERIALIZED (
-       SELECT b.*, coalesce(a.status, w.status, r.status) AS order_status,
-              coalesce(a.provider_account, w.provider_account, r.provider_account, '') AS account,
-              coalesce(a.initiated_at, a.created_at, w.submitted_at, r.submitted_at, b.effective_at) AS sent_at
-       FROM booked b LEFT JOIN payment_attempt a ON a.id = b.order_id LEFT JOIN withdrawal w ON w.id = b.order_id
-       LEFT JOIN refund r ON r.id = b.order_id
+       SELECT b.*, coalesce(a.status, p.status) AS order_status,
+              coalesce(a.provider_account, p.provider_account, '') AS account,
+              coalesce(a.initiated_at, a.created_at, p.submitted_at, b.effective_at) AS sent_at
+       FROM booked b LEFT JOIN payment_attempt a ON a.id = b.order_id LEFT JOIN payout p ON p.id = b.order_id
        WHERE (
          SELECT o.order_id FROM current_statement_row o WHERE o.order_id = b.order_id AND o.type = b.type
-           AND o.account = coalesce(a.provider_account, w.provider_account, r.provider_account, o.account)
+           AND o.account = coalesce(a.provider_account, p.provider_account, o.account)
            AND o.environment = :environment AND o.channel = :channel LIMIT 1) IS NULL
      )
      SELECT CASE WHEN ${isRead(0)} THEN 'MISSING_FROM_STATEMENT' END AS kind, u.type, u.order_id, u.account, u.order_status,

@@ -44,15 +44,15 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
         FROM reconciliation r WHERE r.status <> 'INCOMPLETE' AND NOT r.is_running AND ${HAS_FAILED_STATEMENT}`,
 };
 
-/** In SQL: the overpaid payouts of a table whose excess was not recovered. A reversed one is not SUCCESS. */
-const overpaid = (kind: string, table: 'withdrawal' | 'refund', about: string): string => `
-        SELECT '${kind}', p.id, p.merchant_id, p.environment, p.paid_santim - p.amount_santim, p.completed_at,
+/** In SQL: the overpaid payouts of a kind whose excess was not recovered. A reversed one is not SUCCESS. */
+const overpaid = (item: string, kind: 'withdrawal' | 'refund', about: string): string => `
+        SELECT '${item}', p.id, p.merchant_id, p.environment, p.paid_santim - p.amount_santim, p.completed_at,
                'The provider has overpaid it, and must take the excess back',
                jsonb_build_object(${about}, 'channel', p.channel, 'amount', p.amount_santim * 0.01, 'paid', p.paid_santim * 0.01,
-                                  'providerReference', p.provider_reference), '${table}-' || p.id
-        FROM ${table} p
-        WHERE p.paid_santim > p.amount_santim AND p.status = 'SUCCESS' AND NOT EXISTS (
-          SELECT FROM bank_receipt m WHERE m.${table}_id = p.id AND m.reversed_at IS NULL)`;
+                                  'providerReference', p.provider_reference), '${kind}-' || p.id
+        FROM payout p
+        WHERE p.kind = '${kind}' AND p.paid_santim > p.amount_santim AND p.status = 'SUCCESS' AND NOT EXISTS (
+          SELECT FROM bank_receipt m WHERE m.payout_id = p.id AND m.reversed_at IS NULL)`;
 
 /** Unallocated money in suspense, and overpaid payouts and refunds whose excess was not recovered. */
 export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
@@ -67,7 +67,7 @@ export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
         SELECT 'PAYOUT_OVERPAID', m.id, w.merchant_id, m.environment, m.amount_santim, w.reversed_at,
                'The excess was taken back, and then the whole payout was reversed. Correct this once the provider no longer owes it',
                jsonb_build_object('withdrawalId', w.id, 'channel', w.channel, 'reference', m.reference), 'withdrawal-' || w.id
-        FROM bank_receipt m JOIN withdrawal w ON w.id = m.withdrawal_id
+        FROM bank_receipt m JOIN payout w ON w.id = m.payout_id
         WHERE m.kind = 'RECOVERY' AND m.reversed_at IS NULL AND w.status = 'REVERSED'`,
 };
 

@@ -155,7 +155,7 @@ async function nextListed(db: Database, scope: Scope, after: Position): Promise<
        WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
          AND ${isListedFor('a.provider_account')}
        UNION ALL
-       SELECT l.type, l.order_id, unsent.is_unsent FROM part l JOIN withdrawal w ON w.id = l.order_id
+       SELECT l.type, l.order_id, unsent.is_unsent FROM part l JOIN payout w ON w.kind = 'withdrawal' AND w.id = l.order_id
        CROSS JOIN LATERAL (
          SELECT w.status IN ('REJECTED', 'CANCELLED') OR w.stage IN ('CREATED', 'UNDER_REVIEW') AS is_unsent) unsent
        WHERE l.type IN ('payout', 'payoutReversal') AND w.environment = :environment AND w.channel = :channel
@@ -164,10 +164,10 @@ async function nextListed(db: Database, scope: Scope, after: Position): Promise<
            OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
            OR (w.status = 'FAILED' AND l.type = 'payout' AND NOT coalesce((
                 SELECT c.closed_at IS NOT NULL FROM payout_case c
-                WHERE c.withdrawal_id = w.id AND c.status = 'FAILED' ORDER BY c.id DESC LIMIT 1), false))
+                WHERE c.payout_id = w.id AND c.status = 'FAILED' ORDER BY c.id DESC LIMIT 1), false))
            OR (unsent.is_unsent AND l.type = 'payout'))
        UNION ALL
-       SELECT l.type, l.order_id, false FROM part l JOIN refund r ON r.id = l.order_id
+       SELECT l.type, l.order_id, false FROM part l JOIN payout r ON r.kind = 'refund' AND r.id = l.order_id
        WHERE l.type = 'refund' AND r.environment = :environment AND r.channel = :channel
          AND r.status <> 'SUCCESS' AND r.submitted_at IS NOT NULL AND ${isListedFor('r.provider_account')}
      )

@@ -54,8 +54,8 @@ const OF_REFUNDS = `-${paid('f.fee_santim')} AS fee_returned_santim, -${paid('f.
 
 /** The refunds of all transactions from the first of the days on, by transaction. */
 const REFUNDS = `refunds AS MATERIALIZED (
-  SELECT f.transaction_id, ${OF_REFUNDS} FROM refund f
-  WHERE f.merchant_id = :merchantId AND f.environment = :environment
+  SELECT f.transaction_id, ${OF_REFUNDS} FROM payout f
+  WHERE f.kind = 'refund' AND f.merchant_id = :merchantId AND f.environment = :environment
     -- None is older than its payment; clocks may differ.
     AND f.requested_at >= CAST(:from AS timestamptz) - interval '1 day'
   GROUP BY f.transaction_id)`;
@@ -83,7 +83,7 @@ export async function exportTransactions(
             r.fee_returned_santim, r.fee_tax_returned_santim, r.reserved_santim, ${NET_AFTER_REFUNDS} AS net_after_refunds_santim,
             ${order.column}::text AS position
      FROM page t LEFT JOIN second s ON s.transaction_id = t.id
-     CROSS JOIN LATERAL (SELECT ${OF_REFUNDS} FROM refund f WHERE f.transaction_id = t.id) r ${orderBy}`,
+     CROSS JOIN LATERAL (SELECT ${OF_REFUNDS} FROM payout f WHERE f.transaction_id = t.id) r ${orderBy}`,
     { ...transactionValues(filter), afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
   );
 }

@@ -61,6 +61,7 @@ export const BANK_ACCOUNT_REVIEW_ITEMS: WorkItemSource = {
 
 export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = payoutChecks({
   table: 'settlement',
+  type: 'settlement',
   isOpen: `p.${IS_OPEN}`,
   isPaid: 'p.credited_at IS NOT NULL',
   isReversed: `p.status = 'FAILED'`,

@@ -88,7 +88,7 @@ export type SettlementFilter = PayoutFilter<SettlementStatus>;
 /** Settlements, newest first: of a merchant, or of all. */
 export async function listSettlements(db: Queryable, filter: AllPayouts<SettlementFilter>, page: Page) {
   const listed = { columns: '*', table: 'settlement', time: 'requested_at' };
-  return paginateNewest<SettlementRow>(db, { ...listed, ...payoutConditions(filter, SEARCHED) }, page);
+  return paginateNewest<SettlementRow>(db, { ...listed, ...payoutConditions(filter, { searched: SEARCHED }) }, page);
 }
 
 /** A settlement as reports list it; `accountNumber` has only the last four digits. */

@@ -165,8 +165,8 @@ describe("money on the platform's bank account", () => {
 
     await fund(backOffice.fixture, live, 50_000n);
     const { id } = await withdraw(backOffice.fixture, live);
-    const plant = (paid: string) => rows(db, `UPDATE withdrawal SET ${paid} WHERE id = :id`, { id });
-    const { stage } = await db.knex()('withdrawal').where({ id }).first('stage');
+    const plant = (paid: string) => rows(db, `UPDATE payout SET ${paid} WHERE id = :id`, { id });
+    const { stage } = await db.knex()('payout').where({ id }).first('stage');
     await plant(`status = 'SUCCESS', stage = 'COMPLETED', paid_santim = amount_santim + ${TWO}`);
     const recovery = { withdrawalId: id, reference: 'AW-1', reason: 'Their mail' };
     const recovered = await call(proposer, 'receipts/recoveries', recovery);

@@ -76,7 +76,7 @@ async function settlement(scope: MerchantScope, requestedBy = 'key_1'): Promise<
 
 const RESOLUTION = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };
 const uncertain = (id: string) =>
-  rows(backOffice.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
+  rows(backOffice.database.db, `UPDATE payout SET stage = 'UNKNOWN' WHERE id = :id`, { id });
 
 describe('two persons', () => {
   test.each(['sandbox', 'live'] as const)('approve a large withdrawal in %s, not one of them twice', async (place) => {

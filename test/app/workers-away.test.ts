@@ -50,12 +50,12 @@ test('the API reports overdue work while no worker and no Temporal is running', 
   const { id: underReview } = await withdraw(fixture, scope, 20_00n);
   await rows(
     database.db,
-    `UPDATE withdrawal SET approvals_needed = 0, stage = 'CREATED', requested_at = now() - interval '3 hours' WHERE id = :id`,
+    `UPDATE payout SET approvals_needed = 0, stage = 'CREATED', requested_at = now() - interval '3 hours' WHERE id = :id`,
     { id: sentLater },
   );
   await rows(
     database.db,
-    `UPDATE withdrawal SET stage = 'UNDER_REVIEW', requested_at = now() - interval '5 hours' WHERE id = :id`,
+    `UPDATE payout SET stage = 'UNDER_REVIEW', requested_at = now() - interval '5 hours' WHERE id = :id`,
     { id: underReview },
   );
   const [eventId, subscriptionId, deliveryId] = [newId('evt'), newId('whs'), newId('whd')];

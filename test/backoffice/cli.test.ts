@@ -181,7 +181,7 @@ test('an application is approved by the number of the submission that was read, 
 test('a withdrawal whose provider reports no outcome is resolved', async () => {
   await fund(backOffice.fixture, scope, 1_000_00n);
   const { id } = await withdraw(backOffice.fixture, scope);
-  await rows(backOffice.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
+  await rows(backOffice.database.db, `UPDATE payout SET stage = 'UNKNOWN' WHERE id = :id`, { id });
   const why = ['--reason', 'Never paid', '--yes'];
   const resolve = ['withdrawals', 'resolve', id, ...why, '--outcome'];
   const reference = ['--provider-reference', 'CASE-7'];

@@ -58,7 +58,7 @@ test('a payout approved before its merchant was suspended is sent after the susp
   await fund(backOffice.fixture, merchant, 1_000_00n);
   const { id } = await withdraw(backOffice.fixture, merchant);
   const { db } = backOffice.database;
-  await rows(db, `UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id`, { id });
+  await rows(db, `UPDATE payout SET stage = 'CREATED' WHERE id = :id`, { id });
   const path = `/api/ops/merchants/${merchant.merchantId}`;
   const restarted = () =>
     rows(db, `SELECT signal FROM outbox WHERE workflow_id = :workflowId AND signal = 'approved'`, {

@@ -124,13 +124,9 @@ test('a withdrawal that its provider has accepted can be resolved after a day', 
   backOffice.fixture.provider.returnsForPayouts(TAKEN);
   await createCheckPayout(backOffice.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({ stage: 'SUBMITTED', links: {} });
-  await rows(
-    backOffice.fixture.db,
-    "UPDATE withdrawal SET submitted_at = submitted_at - interval '1 day' WHERE id = :id",
-    {
-      id,
-    },
-  );
+  await rows(backOffice.fixture.db, "UPDATE payout SET submitted_at = submitted_at - interval '1 day' WHERE id = :id", {
+    id,
+  });
   const { links } = await get(`withdrawals/${id}`);
   expect(links).toEqual({ resolve: `/api/ops/withdrawals/${id}/resolve` });
   const resolution = { outcome: 'COMPLETED', providerReference: 'OUT-DAY', reason: 'The receipt says so' };

@@ -20,13 +20,13 @@ test('the age of the oldest item of the work queue is measured by kind, without 
     const scope = await buildFreeMerchant(fixture);
     await fund(fixture, scope, 100_00n);
     const { id } = await withdraw(fixture, scope, 20_00n);
-    const sql = `UPDATE withdrawal SET stage = 'UNDER_REVIEW', requested_at = now() - interval '2 hours' WHERE id = :id`;
+    const sql = `UPDATE payout SET stage = 'UNDER_REVIEW', requested_at = now() - interval '2 hours' WHERE id = :id`;
     await rows(db, sql, { id });
     const ofSandbox = await figures();
     expect(Object.keys(ofSandbox).length).toBeGreaterThan(10);
     expect(new Set(Object.values(ofSandbox))).toEqual(new Set([0]));
 
-    await runSql(superuserUrl, `SET session_replication_role = replica; UPDATE withdrawal SET environment = 'live'`);
+    await runSql(superuserUrl, `SET session_replication_role = replica; UPDATE payout SET environment = 'live'`);
     const { WITHDRAWAL_REVIEW: review = 0, ...others } = await figures();
     expect(Math.round(review / 360) / 10).toBe(2);
     expect(new Set(Object.values(others))).toEqual(new Set([0]));

@@ -30,7 +30,7 @@ const nameOf = async (operatorId: string) =>
 
 test('a withdrawal has the names of its merchant and of who requested and confirmed it', async () => {
   const { id } = await withdraw(backOffice.fixture, scope);
-  const sql = 'UPDATE withdrawal SET requested_by = :by, confirmed_by = :by, confirmed_at = now() WHERE id = :id';
+  const sql = 'UPDATE payout SET requested_by = :by, confirmed_by = :by, confirmed_at = now() WHERE id = :id';
   await rows(backOffice.database.db, sql, { id, by: person.id });
   expect(await get(`withdrawals?${ofMerchant()}`)).toMatchObject([{ merchantName: 'Abyssinia Coffee' }]);
   expect(await get(`withdrawals/${id}`)).toMatchObject({

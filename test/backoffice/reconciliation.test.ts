@@ -147,7 +147,7 @@ describe('receipts and recoveries', () => {
     const { id } = await withdraw(backOffice.fixture, scope);
     await rows(
       backOffice.database.db,
-      `INSERT INTO bank_receipt (id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at)
+      `INSERT INTO bank_receipt (id, environment, kind, reference, channel, payout_id, amount_santim, booked_at)
        VALUES ('rcp_recovery', 'sandbox', 'RECOVERY', 'AW-7', 'TELEBIRR', :id, 100, now())`,
       { id },
     );

@@ -33,7 +33,7 @@ async function unknownRefund(of = scope, requestedBy = 'key_1') {
   fixture.provider.returnsForRefunds({ kind: 'unknown', reason: 'timeout', message: 'no answer' });
   await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, notifyWorkflow: true });
   const submittedAt = new Date(Date.now() - 2 * 3_600_000);
-  await fixture.db.knex()('refund').where({ id: row.id }).update({ submittedAt, leaseUntil: null });
+  await fixture.db.knex()('payout').where({ id: row.id }).update({ submittedAt, leaseUntil: null });
   return { refundId: row.id, transactionId, reference };
 }
 

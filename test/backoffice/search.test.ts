@@ -95,7 +95,7 @@ describe('the search of operators', () => {
     const settlement = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
     for (const id of [settlement.id, settlement.requestId]) expect(await kindsOf(id)).toContain('settlement');
     const withdrawal = await withdraw(backOffice.fixture, scope);
-    expect(await kindsOf(withdrawal.requestId)).toEqual(['withdrawal']);
+    expect(await kindsOf(withdrawal.reference)).toEqual(['withdrawal']);
     for (const q of [transactionId, deliveryId, host, 'Abyssinia', settlement.id]) {
       for (const { url } of await hits(q)) expect((await backOffice.send('GET', url!)).status).toBe(200);
     }

@@ -72,7 +72,7 @@ describe('stalled work', () => {
     const expire = 'UPDATE checkout_session SET expires_at = :at WHERE id = :sessionId';
     await tx(expire, { sessionId, at: ago(HOUR_MS) });
     const withdrawalId = await withdrawal();
-    await tx(`UPDATE withdrawal SET stage = 'CREATED', requested_at = :at WHERE id = :id`, {
+    await tx(`UPDATE payout SET stage = 'CREATED', requested_at = :at WHERE id = :id`, {
       id: withdrawalId,
       at: ago(HOUR_MS / 2),
     });
@@ -99,7 +99,7 @@ describe('stalled work', () => {
   ])('of a withdrawal that has been %s for %i minutes: %s', async (stage, minutes, what) => {
     const id = await withdrawal();
     const values = { id, stage, at: ago(minutes * 60_000), submitted: stage === 'SUBMITTED' || stage === 'UNKNOWN' };
-    const state = `UPDATE withdrawal SET stage = :stage, requested_at = :at,
+    const state = `UPDATE payout SET stage = :stage, requested_at = :at,
       submitted_at = CASE WHEN CAST(:submitted AS boolean) THEN CAST(:at AS timestamptz) END WHERE id = :id`;
     await tx(state, values);
     const { items } = (await stalled('&kind=WITHDRAWAL_PENDING')).data;

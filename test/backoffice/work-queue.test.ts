@@ -128,7 +128,7 @@ describe('the work queue', () => {
 
   test('contains a payout with an unknown outcome after an hour, and a payment that expired with one', async () => {
     const id = await withdrawal();
-    const uncertain = `UPDATE withdrawal SET stage = 'UNKNOWN', submitted_at = :at WHERE id = :id`;
+    const uncertain = `UPDATE payout SET stage = 'UNKNOWN', submitted_at = :at WHERE id = :id`;
     await tx(uncertain, { id, at: ago(HOUR_MS / 2) });
     expect((await queue()).data.items).toEqual([]);
     await tx(uncertain, { id, at: ago(2 * HOUR_MS) });

@@ -120,6 +120,6 @@ export async function buildUnknownRefund({ db, fixture, scope }: Omit<Portal, 'o
   fixture.provider.returnsForRefunds({ kind: 'unknown', reason: 'timeout', message: 'no answer' });
   await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, notifyWorkflow: false });
   const submittedAt = new Date(Date.now() - 2 * 3_600_000);
-  await db.knex()('refund').where({ id: row.id }).update({ submittedAt, leaseUntil: null });
+  await db.knex()('payout').where({ id: row.id }).update({ submittedAt, leaseUntil: null });
   return { refundId: row.id, transactionId };
 }

@@ -30,7 +30,7 @@ test('on a page in Amharic, what the API has in English by a known code is in Am
   };
   await rows(
     db,
-    `UPDATE withdrawal SET status = 'FAILED', stage = 'COMPLETED', failure = CAST(:failure AS jsonb), completed_at = now() WHERE id = :id`,
+    `UPDATE payout SET status = 'FAILED', stage = 'COMPLETED', failure = CAST(:failure AS jsonb), completed_at = now() WHERE id = :id`,
     { id: withdrawal.id, failure: JSON.stringify(failure) },
   );
   await page.reload();
@@ -60,7 +60,7 @@ test('on a page in Amharic, what is wrong with a field and a reason of the sandb
   };
   await rows(
     db,
-    `UPDATE withdrawal SET status = 'REJECTED', stage = 'COMPLETED', failure = CAST(:failure AS jsonb), completed_at = now() WHERE id = :id`,
+    `UPDATE payout SET status = 'REJECTED', stage = 'COMPLETED', failure = CAST(:failure AS jsonb), completed_at = now() WHERE id = :id`,
     { id, failure: JSON.stringify(failure) },
   );
   const { page, problems, close } = await portal.open(`/test/withdrawals?open=${id}`, {

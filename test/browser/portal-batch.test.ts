@@ -25,7 +25,7 @@ const choose = (page: Page, lines: readonly string[], name = 'november.csv'): Pr
     buffer: Buffer.from([HEADING, ...lines].join('\r\n')),
   });
 const requested = async (prefix: string): Promise<string[]> => {
-  const sql = `SELECT request_id FROM withdrawal WHERE starts_with(request_id, :prefix) ORDER BY request_id`;
+  const sql = `SELECT reference AS request_id FROM payout WHERE starts_with(reference, :prefix) ORDER BY reference`;
   return (await rows<{ requestId: string }>(portal.db, sql, { prefix })).map(({ requestId }) => requestId);
 };
 const available = async (): Promise<number> => toBirr((await readBalance(portal.db, portal.scope)).availableSantim);
@@ -100,7 +100,7 @@ test('the lines follow their withdrawals until all of them have ended, and are n
   await row(page, 'E-1').getByText('Under review').waitFor();
   await rows(
     portal.db,
-    `UPDATE withdrawal SET status = 'CANCELLED', stage = 'COMPLETED', completed_at = now() WHERE request_id = 'E-1'`,
+    `UPDATE payout SET status = 'CANCELLED', stage = 'COMPLETED', completed_at = now() WHERE reference = 'E-1'`,
   );
   // Another withdrawal is the change that the page hears of.
   await withdraw(fixture, scope);
@@ -127,7 +127,7 @@ test('the results say in the language of the page what became of a line', async 
   const failed = { code: 'INSUFFICIENT_FUNDS', message: 'Too little.', providerCode: '7', retryable: false };
   await rows(
     portal.db,
-    `UPDATE withdrawal SET status = 'FAILED', stage = 'COMPLETED', completed_at = now(), failure = :failure WHERE request_id = 'F-1'`,
+    `UPDATE payout SET status = 'FAILED', stage = 'COMPLETED', completed_at = now(), failure = :failure WHERE reference = 'F-1'`,
     { failure: JSON.stringify(failed) },
   );
   await choose(page, [lineOf('F-1', '12.14'), lineOf('F-2', 'ten'), lineOf('F-3', '80000')]);
@@ -234,7 +234,7 @@ test('withdrawals that wait for a second person are confirmed together, and one 
   await fixture.runInTransaction((tx) => declineWithdrawal(tx, scope, decision));
   await page.locator('dialog button:text-is("Confirm 3 withdrawals")').dblclick();
   await page.waitForSelector('dialog >> text=2 of 3 are confirmed.');
-  await page.waitForSelector(`dialog tr:has-text("${first?.requestId}") >> text=This withdrawal is CANCELLED`);
+  await page.waitForSelector(`dialog tr:has-text("${first?.reference}") >> text=This withdrawal is CANCELLED`);
   await page.click('dialog button:text-is("Close")');
   await page.locator('tbody tr', { hasText: 'To be confirmed' }).first().waitFor({ state: 'detached' });
   expect(problems).toEqual([]);

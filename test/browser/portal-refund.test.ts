@@ -31,7 +31,7 @@ beforeAll(() => returnFeesOnRefund(portal.database));
 
 /** The provider reports the outcome of the only pending refund. */
 async function report(outcome: typeof DECLINED): Promise<void> {
-  const { id } = await portal.db.knex()('refund').where({ status: 'PENDING' }).first('id');
+  const { id } = await portal.db.knex()('payout').where({ kind: 'refund', status: 'PENDING' }).first('id');
   portal.fixture.provider.returnsForRefunds(outcome);
   await createCheckRefund(portal.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
 }
@@ -117,7 +117,7 @@ test.each(WIDTHS)(
     expect(await page.locator('tbody tr').count()).toBe(2);
     await page.locator('tbody tr a').first().click();
     await page.locator('[role=dialog], dialog, aside').getByText('A broken cup').first().waitFor();
-    const { id } = await portal.db.knex()('refund').where({ status: 'FAILED' }).first('id');
+    const { id } = await portal.db.knex()('payout').where({ kind: 'refund', status: 'FAILED' }).first('id');
     await page.goto(`${portal.url}/test/refunds?search=none&open=${id}`);
     await page.getByText('The provider declined the refund.').first().waitFor();
     expect(problems).toEqual([]);
@@ -133,7 +133,7 @@ test('sent again after a lost answer, it is the same refund, and says so', async
   const dialog = page.locator('dialog').last();
   const open = () => page.click('button:text-is("Refund")');
   const send = () => dialog.locator('button:text-is("Refund")').click();
-  const refunds = () => portal.db.knex()('refund').where({ transactionId: id }).select('amountSantim', 'status');
+  const refunds = () => portal.db.knex()('payout').where({ transactionId: id }).select('amountSantim', 'status');
   // The request arrives, its answers and what is read afterwards do not.
   let isCut = true;
   await page.route(/\/api\//, async (route) => {
@@ -219,7 +219,7 @@ test('from the set amount on another person confirms a refund; who may not refun
   await owner.page.locator('dialog').last().locator('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")').click();
   await owner.page.waitForSelector('button:text-is("ተመላሽ ክፍያውን ያረጋግጡ")', { state: 'detached' });
   await until('the focus on a heading', () => owner.page.evaluate<boolean>('document.activeElement.matches("h1, h2")'));
-  expect(await portal.db.knex()('refund').where({ transactionId }).first('stage')).toEqual({ stage: 'CREATED' });
+  expect(await portal.db.knex()('payout').where({ transactionId }).first('stage')).toEqual({ stage: 'CREATED' });
 
   const developer = await portal.open(`/test/transactions/${await transactionOf('ORDER-6')}`);
   const button = developer.page.locator('button:text-is("Refund")');

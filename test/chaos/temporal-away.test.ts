@@ -160,7 +160,7 @@ const readProgress = async () => {
   return {
     outbox: await count('outbox', 'priority'),
     failures: await count('outbox', 'failures'),
-    withdrawals: await count('withdrawal', 'status'),
+    withdrawals: await count('payout', 'status'),
     payouts: (await simulator.journal()).payouts.length,
     running: (await temporal.running().catch(() => [])).length,
   };

@@ -127,28 +127,25 @@ function expectBalance(trace: Trace, { books }: Scenario, step: Step): void {
 async function traceOf({ fixture, scope }: Scenario): Promise<Trace> {
   const [trace] = await rows<Omit<Trace, 'enqueued'>>(
     fixture.db,
-    `WITH payouts AS (SELECT * FROM withdrawal WHERE merchant_id = :merchantId),
+    `WITH payouts AS (SELECT * FROM payout WHERE merchant_id = :merchantId),
           paid AS (SELECT * FROM transaction WHERE merchant_id = :merchantId),
           tries AS (SELECT a.* FROM payment_attempt a WHERE a.transaction_id IN (SELECT id FROM paid)),
           settled AS (SELECT * FROM settlement WHERE merchant_id = :merchantId),
-          back AS (SELECT * FROM refund WHERE merchant_id = :merchantId),
-          taken AS (SELECT * FROM bank_receipt
-                    WHERE withdrawal_id IN (SELECT id FROM payouts) OR refund_id IN (SELECT id FROM back)),
-          ids AS (SELECT id FROM payouts UNION ALL SELECT id FROM back UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
+          taken AS (SELECT * FROM bank_receipt WHERE payout_id IN (SELECT id FROM payouts)),
+          ids AS (SELECT id FROM payouts UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
      SELECT md5(string_agg(line, ' ' ORDER BY line)) AS rows, max(available_santim) AS available,
             max(reserved_santim) AS reserved, max(fees_santim) AS fees, max(settled_santim) AS settled
      FROM (
        SELECT (to_jsonb(o) - 'lease_until' - 'last_checked_at')::text AS line FROM payouts o
-       UNION ALL SELECT (to_jsonb(r) - 'lease_until' - 'last_checked_at')::text FROM back r
        UNION ALL SELECT to_jsonb(p)::text FROM paid p
        UNION ALL SELECT (to_jsonb(a) - 'lease_until' - 'last_checked_at')::text FROM tries a
        UNION ALL SELECT to_jsonb(s)::text FROM settled s
        UNION ALL SELECT to_jsonb(t)::text FROM taken t
        UNION ALL SELECT to_jsonb(s)::text FROM checkout_session s WHERE s.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM timeline l WHERE l.resource_id IN (SELECT id FROM ids)
-       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_approval l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
-       UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.withdrawal_id IN (SELECT id FROM payouts)
-       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_resolution l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(l)::text FROM payout_approval l WHERE l.payout_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.payout_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(l)::text FROM payout_resolution l WHERE l.payout_id IN (SELECT id FROM payouts)
        UNION ALL SELECT e.id FROM webhook_event e WHERE e.merchant_id = :merchantId AND e.environment = 'sandbox'
        UNION ALL SELECT j.posting_key || j.kind FROM ledger_journal j WHERE j.resource_id IN (SELECT id FROM ids)
        UNION ALL SELECT to_jsonb(b)::text FROM ledger_balance b WHERE b.merchant_id = :merchantId
@@ -169,8 +166,7 @@ export async function expectBooks(scenario: Scenario): Promise<void> {
   await expectOrderOfTime(scenario);
   const found = await rows<{ id: string; status: string }>(
     fixture.db,
-    `SELECT id, status FROM withdrawal WHERE merchant_id = :merchantId
-     UNION ALL SELECT id, status FROM refund WHERE merchant_id = :merchantId
+    `SELECT id, status FROM payout WHERE merchant_id = :merchantId
      UNION ALL SELECT id, status FROM settlement WHERE merchant_id = :merchantId`,
     { ...scope },
   );
@@ -182,8 +178,7 @@ export async function expectBooks(scenario: Scenario): Promise<void> {
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE j.merchant_id = :merchantId OR j.resource_id IN (
-       SELECT m.id FROM bank_receipt m LEFT JOIN withdrawal w ON w.id = m.withdrawal_id LEFT JOIN refund r ON r.id = m.refund_id
-       WHERE :merchantId IN (w.merchant_id, r.merchant_id))
+       SELECT m.id FROM bank_receipt m JOIN payout p ON p.id = m.payout_id WHERE p.merchant_id = :merchantId)
      GROUP BY a.kind`,
     { ...scope },
   );

@@ -288,7 +288,7 @@ test('no secret of a provider, key or webhook is in a log, a metric or a history
   expect(texts.metrics).toContain('meskot_temporal_reachable');
   const addresses = await rows<{ id: string; secret: string }>(
     company.database.db,
-    `SELECT id, callback_secret AS secret FROM payment_attempt UNION ALL SELECT id, callback_secret FROM withdrawal`,
+    `SELECT id, callback_secret AS secret FROM payment_attempt UNION ALL SELECT id, callback_secret FROM payout`,
     {},
   );
   const ofCallbacks = Object.fromEntries(addresses.map(({ id, secret }) => [`callback address of ${id}`, secret]));

@@ -1,5 +1,5 @@
 const JOURNAL = `(SELECT id FROM ledger_journal WHERE kind = 'PAYMENT' ORDER BY id LIMIT 1)`;
-const OPEN = `(SELECT id FROM withdrawal WHERE status = 'PENDING')`;
+const OPEN = `(SELECT id FROM payout WHERE kind = 'withdrawal' AND status = 'PENDING')`;
 /** Corruptions that need direct access to the database: a name, the SQL, and the invariant that finds it. */
 export const CORRUPTIONS = [
   [
@@ -72,7 +72,7 @@ export const CORRUPTIONS = [
   ],
   [
     'a paid amount that differs from the posting',
-    `UPDATE withdrawal SET paid_santim = amount_santim - 1 WHERE status = 'SUCCESS'`,
+    `UPDATE payout SET paid_santim = amount_santim - 1 WHERE kind = 'withdrawal' AND status = 'SUCCESS'`,
     'a withdrawal has paid out, and had reversed, what its beneficiary received',
   ],
   [
@@ -92,7 +92,7 @@ export const CORRUPTIONS = [
   ],
   [
     "a withdrawal posted to another provider's channel",
-    `UPDATE withdrawal SET channel = 'CBE_BIRR' WHERE status = 'SUCCESS'`,
+    `UPDATE payout SET channel = 'CBE_BIRR' WHERE kind = 'withdrawal' AND status = 'SUCCESS'`,
     'a withdrawal is posted for its own merchant, environment and channel',
   ],
   [
@@ -115,24 +115,20 @@ export const CORRUPTIONS = [
   ],
   [
     'a SUCCESS withdrawal without a payout posting',
-    `UPDATE withdrawal SET status = 'SUCCESS', stage = 'COMPLETED', completed_at = now() WHERE id = ${OPEN}`,
+    `UPDATE payout SET status = 'SUCCESS', stage = 'COMPLETED', completed_at = now() WHERE id = ${OPEN}`,
     'each withdrawal has the journals of its status, and no others',
   ],
   [
     'a FAILED withdrawal without a release posting',
-    `UPDATE withdrawal SET status = 'FAILED' WHERE status = 'SUCCESS'`,
+    `UPDATE payout SET status = 'FAILED' WHERE kind = 'withdrawal' AND status = 'SUCCESS'`,
     'each withdrawal has the journals of its status, and no others',
   ],
   [
     'a reservation below the amount with fee and tax',
-    `UPDATE withdrawal SET fee_santim = fee_santim + 1 WHERE status = 'SUCCESS'`,
+    `UPDATE payout SET fee_santim = fee_santim + 1 WHERE kind = 'withdrawal' AND status = 'SUCCESS'`,
     'a withdrawal reserves its amount, fee and tax',
   ],
-  [
-    'a missing withdrawal',
-    `DELETE FROM withdrawal WHERE id = ${OPEN}`,
-    'each journal of a withdrawal has a withdrawal',
-  ],
+  ['a missing withdrawal', `DELETE FROM payout WHERE id = ${OPEN}`, 'each journal of a withdrawal has a withdrawal'],
   [
     'a reserved balance above the open payouts',
     'UPDATE ledger_balance SET available_santim = available_santim - 1, reserved_santim = reserved_santim + 1',
@@ -140,7 +136,7 @@ export const CORRUPTIONS = [
   ],
   [
     'an open withdrawal below its reservation',
-    `UPDATE withdrawal SET amount_santim = amount_santim - 1 WHERE id = ${OPEN}`,
+    `UPDATE payout SET amount_santim = amount_santim - 1 WHERE id = ${OPEN}`,
     'the reserved balance is the sum of open withdrawals, refunds and settlements',
   ],
   [

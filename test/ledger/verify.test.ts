@@ -144,7 +144,7 @@ describe('meskot ledger verify', () => {
       transaction: 'PENDING',
       attempts: ['HELD'],
     });
-    const statuses = (await db.knex()('withdrawal').select('status')) as { status: string }[];
+    const statuses = (await db.knex()('payout').where({ kind: 'withdrawal' }).select('status')) as { status: string }[];
     expect(statuses.map(({ status }) => status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
     await expectLedgerHolds(db);
     const written: string[] = [];

@@ -87,7 +87,7 @@ test('functions with the owner’s rights resolve names in our schema first and 
 describe('the application', () => {
   test.each([
     'timeline',
-    'withdrawal_approval',
+    'payout_approval',
     'operator_audit',
     'merchant_audit',
     'webhook_event',

@@ -217,7 +217,7 @@ describe('while the provider of a live channel does not respond', () => {
     expect(status).toBe(202);
     const id: string = body.data.withdrawalRequestId;
     // As if reviewed.
-    await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED', approvals_needed = 0 WHERE id = :id", { id });
+    await rows(database.db, "UPDATE payout SET stage = 'CREATED', approvals_needed = 0 WHERE id = :id", { id });
     const checkPayout = createCheckPayout(worker);
     for (const _ of ['once', 'again']) {
       expect(await checkPayout(id, CHECK)).toMatchObject({ outcome: 'unknown', row: { stage: 'CREATED' } });

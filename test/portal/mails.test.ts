@@ -71,7 +71,7 @@ test('a withdrawal that has to be confirmed is mailed to those who may confirm i
   await fixture.runInTransaction(({ trx }) => setSecondPersonFrom(trx, scope.merchantId, 100_00n));
   await withdraw(fixture, scope, 99_99n);
   expect(await mails()).toEqual([]);
-  const { id, requestId } = await withdraw(fixture, scope, 100_00n);
+  const { id, reference: requestId } = await withdraw(fixture, scope, 100_00n);
   const [mail, ...others] = await mails();
   expect(others).toEqual([]);
   expect(mail).toMatchObject({

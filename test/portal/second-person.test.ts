@@ -209,7 +209,7 @@ test('a withdrawal that is not confirmed within 7 days is cancelled, with its ev
   const id = await requestLive(finance.userId);
   await rows(portal.db, `UPDATE membership SET role = 'viewer' WHERE user_id = :userId`, finance);
   const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
-  const age = `UPDATE withdrawal SET requested_at = now() - interval '1 hour' * :hours WHERE id = :id`;
+  const age = `UPDATE payout SET requested_at = now() - interval '1 hour' * :hours WHERE id = :id`;
   const ageOf = (hours: number) => rows(portal.db, age, { id, hours });
   await ageOf(7 * 24 - 1);
   await cancelDue();
@@ -232,7 +232,7 @@ test('several workers and a person at once end each withdrawal that was not conf
   await setPolicy(100);
   const ids = [];
   for (let count = 0; count < 5; count += 1) ids.push(await requestLive(finance.userId));
-  await rows(portal.db, `UPDATE withdrawal SET requested_at = now() - interval '8 days' WHERE id = ANY (:ids)`, {
+  await rows(portal.db, `UPDATE payout SET requested_at = now() - interval '8 days' WHERE id = ANY (:ids)`, {
     ids,
   });
   const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
@@ -252,13 +252,13 @@ test('several workers and a person at once end each withdrawal that was not conf
 test('a withdrawal that cannot be cancelled holds up no other, and is logged', async () => {
   await setPolicy(100);
   const [broken, other] = [await requestLive(finance.userId), await requestLive(finance.userId)];
-  const age = `UPDATE withdrawal SET requested_at = now() - interval '1 day' * :days WHERE id = :id`;
+  const age = `UPDATE payout SET requested_at = now() - interval '1 day' * :days WHERE id = :id`;
   await rows(portal.db, age, { id: broken, days: 9 });
   await rows(portal.db, age, { id: other, days: 8 });
   const refusing: Fixture['runInTransaction'] = (work) =>
     money.runInTransaction(async (tx) => {
       const result = await work(tx);
-      const sql = `SELECT id FROM withdrawal WHERE id = :broken AND status = 'CANCELLED'`;
+      const sql = `SELECT id FROM payout WHERE id = :broken AND status = 'CANCELLED'`;
       if ((await rows(tx.trx, sql, { broken })).length > 0) throw new Error('refused');
       return result;
     });

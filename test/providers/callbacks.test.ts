@@ -16,8 +16,8 @@ import {
   createCallbackRouter,
   storeCallback,
   type CallbackAttempt,
+  type CallbackPayout,
   type CallbackRow,
-  type CallbackWithdrawal,
 } from '../../src/providers/callbacks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS } from '../support/http.ts';
@@ -27,14 +27,14 @@ const SECRET = 'secret-part-of-the-path-'.padEnd(32, 'x');
 const PAYOUT_SECRET = 'secret-part-of-another-path'.padEnd(32, 'x');
 const GUESSES_MAX = 6;
 const ORDER = { channel: 'CBE_BIRR', environment: 'sandbox', merchantId: 'mrc_1', sentAt: new Date() } as const;
-const WITHDRAWAL: CallbackWithdrawal = { ...ORDER, withdrawalId: 'wd_01JD0000000000000000000000' };
+const WITHDRAWAL: CallbackPayout = { ...ORDER, kind: 'withdrawal', payoutId: 'wd_01JD0000000000000000000000' };
 
 let database: TestDatabase;
 let server: Server;
 let attempt: CallbackAttempt;
 let checks: { attemptId: string; verified: boolean; storedBefore: number }[];
 let payoutsStored: CallbackRow[];
-let payoutChecks: { withdrawalId: string; verified: boolean; storedBefore: number }[];
+let payoutChecks: { payoutId: string; verified: boolean; storedBefore: number }[];
 let looked: number;
 const logged: string[] = [];
 let counted: string[] = [];
@@ -62,12 +62,12 @@ beforeAll(async () => {
     findProvider: adapters.find,
     async storeCallback(row) {
       if (problem === 'store') throw new Error('the database is away');
-      if ('withdrawalId' in row) return payoutsStored.push(row) > 0;
+      if ('payoutId' in row) return payoutsStored.push(row) > 0;
       return storeCallback(database.db, row);
     },
     async onCallback(order, { verified }) {
-      const { attemptId, withdrawalId } = order as CallbackAttempt & CallbackWithdrawal;
-      if (withdrawalId) payoutChecks.push({ withdrawalId, verified, storedBefore: payoutsStored.length });
+      const { attemptId, payoutId } = order as CallbackAttempt & CallbackPayout;
+      if (payoutId) payoutChecks.push({ payoutId, verified, storedBefore: payoutsStored.length });
       else checks.push({ attemptId, verified, storedBefore: (await stored()).length });
       if (problem === 'check') throw new Error('the check failed');
       return problem !== 'doubt';
@@ -121,16 +121,16 @@ test.each([
 });
 
 test("a payout's callback is stored, checked and acknowledged like a payment's, under the withdrawal's id", async () => {
-  const { withdrawalId } = WITHDRAWAL;
-  const answer = await post(PAYOUT_SECRET, genuine(withdrawalId));
+  const { payoutId } = WITHDRAWAL;
+  const answer = await post(PAYOUT_SECRET, genuine(payoutId));
   expect([answer.status, await answer.text()]).toEqual([200, '{"resultCode":"0"}']);
-  expect(payoutsStored).toMatchObject([{ withdrawalId, channel: 'CBE_BIRR', verified: true }]);
-  expect(payoutChecks).toEqual([{ withdrawalId, verified: true, storedBefore: 1 }]);
+  expect(payoutsStored).toMatchObject([{ payoutId, channel: 'CBE_BIRR', verified: true }]);
+  expect(payoutChecks).toEqual([{ payoutId, verified: true, storedBefore: 1 }]);
 
   expect((await post(PAYOUT_SECRET, genuine(attempt.attemptId))).status).toBe(200);
   expect(payoutsStored[1]).toMatchObject({ verified: false, rejectionReason: 'it names another order' });
   problem = 'doubt';
-  expect((await post(PAYOUT_SECRET, genuine(withdrawalId))).status).toBe(500);
+  expect((await post(PAYOUT_SECRET, genuine(payoutId))).status).toBe(500);
   expect(checks).toEqual([]);
   expect(await stored()).toEqual([]);
 });

@@ -26,7 +26,7 @@ async function build({ sent, queried, ...state }: State): Promise<string> {
   await rows(
     fixture.db,
     `WITH taken AS (DELETE FROM outbox)
-     UPDATE withdrawal SET stage = :stage, environment = :environment, created_at = ${ago('created')},
+     UPDATE payout SET stage = :stage, environment = :environment, created_at = ${ago('created')},
        submitted_at = ${ago('sent')}, last_checked_at = ${ago('queried')} WHERE id = :id`,
     { id, created: 10_000, environment: 'sandbox', ...state, sent: sent ?? null, queried: queried ?? null },
   );

@@ -237,7 +237,7 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
   const [waiting] = await rows<{ what: string }>(fixture.db, DISCREPANCY_REVIEW_ITEMS.sql);
   expect(waiting?.what).toBe('The provider lists a payout that did not succeed here: the merchant has the money back');
   // A closed case stays a discrepancy, and is not queried again.
-  await fixture.db.knex()('payout_case').where({ withdrawalId: id }).update({ closedAt: fixture.clock() });
+  await fixture.db.knex()('payout_case').where({ payoutId: id }).update({ closedAt: fixture.clock() });
   expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });
 

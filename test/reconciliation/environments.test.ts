@@ -62,7 +62,7 @@ async function pay(environment: Environment, answer: typeof ACCEPTED): Promise<s
 /** A withdrawal of 100 birr that was paid. */
 async function paidOut(environment: Environment): Promise<string> {
   const { id } = await withdraw(fixture, { merchantId, environment }, 100_00n);
-  await rows(fixture.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id });
+  await rows(fixture.db, "UPDATE payout SET stage = 'CREATED' WHERE id = :id", { id });
   fixture.provider.returnsForPayouts(PAID_OUT);
   await checkPayout(id, once);
   return id;
@@ -132,7 +132,7 @@ test('a payment booked at midnight in Addis Ababa is missing from the statement 
 test('a reversal in the statement of the other environment does not cancel out the payout of a FAILED withdrawal', async () => {
   const payment = await pay('sandbox', { ...PAID, amountSantim: 1_000_00n });
   const { id } = await withdraw(fixture, { merchantId, environment: 'sandbox' }, 100_00n);
-  await rows(fixture.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id });
+  await rows(fixture.db, "UPDATE payout SET stage = 'CREATED' WHERE id = :id", { id });
   fixture.provider.returnsForPayouts(REFUSED);
   await checkPayout(id, once);
   listed = {

@@ -123,7 +123,7 @@ export async function createReconciliationFixture(): Promise<ReconciliationFixtu
       const destination = { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' } as const;
       const wanted = { requestId: `OUT-${requests}`, amountSantim, channel, destination, requestedBy: 'key_test' };
       const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ ...fixture, tx }, scope, wanted));
-      await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
+      await rows(database.db, "UPDATE payout SET stage = 'CREATED' WHERE id = :id", { id: row.id });
       await checkPayout(row.id, { minIntervalMs: 0, notifyWorkflow: false });
       return row.id;
     },

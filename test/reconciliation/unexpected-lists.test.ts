@@ -83,7 +83,7 @@ async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
   await check(attemptId);
   const id = await fixture.withdraw('AWASH', '0911000006');
   await fixture.live(1_500);
-  await rows(fixture.db, "UPDATE withdrawal SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
+  await rows(fixture.db, "UPDATE payout SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
   const ended = {
     REJECTED: { to: 'REJECTED', kind: 'review.rejected' },
     CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled' },

@@ -83,7 +83,7 @@ test('the row of a returned settlement has each field in its own column', async 
 
 test('the row of a reversed withdrawal has each field in its own column', async () => {
   const checkPayout = createCheckPayout(fixture);
-  const { id, requestId } = await withdraw(fixture, scope, 100_00n);
+  const { id, reference: requestId } = await withdraw(fixture, scope, 100_00n);
   await autoDecide(fixture, id, fixture.clock());
   for (const outcome of [PAID_OUT, REVERSED]) {
     anHourLater();

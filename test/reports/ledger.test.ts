@@ -97,7 +97,7 @@ async function bookedOf(
   const found = await rows<{ kind: string; santim: bigint }>(
     database.db,
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
-     FROM ${table} o
+     FROM ${table === 'withdrawal' ? 'payout' : table} o
      JOIN ledger_journal j ON j.resource_type = '${table}' AND j.resource_id = o.id
      JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE o.merchant_id = :merchantId AND j.merchant_id = :merchantId AND o.requested_at >= :from AND o.requested_at < :until

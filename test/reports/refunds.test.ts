@@ -116,7 +116,7 @@ async function bookedOf({ merchantId }: MerchantScope, [from, until]: readonly [
     database.db,
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
      FROM transaction t
-     JOIN ledger_journal j ON j.resource_id = t.id OR j.resource_id IN (SELECT f.id FROM refund f WHERE f.transaction_id = t.id)
+     JOIN ledger_journal j ON j.resource_id = t.id OR j.resource_id IN (SELECT f.id FROM payout f WHERE f.transaction_id = t.id)
      JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE t.merchant_id = :merchantId AND t.created_at >= :from AND t.created_at < :until GROUP BY a.kind`,
     { merchantId, from: startOfAddisDay(from), until: endOfAddisDay(until) },

@@ -68,8 +68,8 @@ export async function fund(fixture: Fixture, scope: MerchantScope, amountSantim:
 export async function expectPaidOutOnce(db: Database, simulator: TestSimulator): Promise<void> {
   const sent = await rows<{ id: string; channel: string; amountSantim: Santim; paid: boolean }>(
     db,
-    `SELECT id, channel, amount_santim, status IN ('SUCCESS', 'REVERSED') AS paid FROM withdrawal
-     WHERE submitted_at IS NOT NULL`,
+    `SELECT id, channel, amount_santim, status IN ('SUCCESS', 'REVERSED') AS paid FROM payout
+     WHERE kind = 'withdrawal' AND submitted_at IS NOT NULL`,
   );
   const { payouts, totals } = await simulator.journal();
   expect(payouts.map(({ withdrawalId }) => withdrawalId).toSorted()).toEqual(sent.map(({ id }) => id).toSorted());

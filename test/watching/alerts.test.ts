@@ -104,7 +104,7 @@ test('without a worker, the work that waits is an alert, until a worker has done
   const scope = await buildFreeMerchant(fixture);
   await fund(fixture, scope, 100_00n);
   const { id } = await withdraw(fixture, scope, 20_00n);
-  const sql = `UPDATE withdrawal SET approvals_needed = 0, stage = 'CREATED', requested_at = now() - interval '1 hour' WHERE id = :id`;
+  const sql = `UPDATE payout SET approvals_needed = 0, stage = 'CREATED', requested_at = now() - interval '1 hour' WHERE id = :id`;
   await rows(db, sql, { id });
   const ids = { eventId: newId('evt'), subscriptionId: newId('whs'), deliveryId: newId('whd') };
   await rows(

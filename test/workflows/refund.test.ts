@@ -140,7 +140,7 @@ test('a refund whose workflow is lost is found and starts again', async () => {
   await untilStatus(id, 'SUBMITTED');
   await fixture.temporal.client.workflow.getHandle(workflowId).terminate('lost');
   await fixture.db
-    .knex()('refund')
+    .knex()('payout')
     .where({ id })
     .update({ createdAt: new Date(Date.now() - HOUR_MS), lastCheckedAt: new Date(Date.now() - HOUR_MS) });
   const found = await findRecoverableRefunds(fixture.db, { after: '', limit: 10, onlyPastDue: true });

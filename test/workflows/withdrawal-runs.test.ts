@@ -82,7 +82,7 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
   } as const;
   await fixture.runInTransaction(async (tx) => {
     // Between two polls, after an unknown outcome.
-    await tx.trx.knex()('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
+    await tx.trx.knex()('payout').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
     return resolveWithdrawal(tx, id, { ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
   expect(await resultOf(handle)).toBe('FAILED');

@@ -166,7 +166,7 @@ test('a posting after an outage has an effective time after it, not when its act
   await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await until('it to be taken', async () => (await readWithdrawal(fixture.db, id)).lastOutcome);
   const outage = await fixture.db.knex().transaction();
-  await outage.raw('LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE');
+  await outage.raw('LOCK TABLE payout IN ACCESS EXCLUSIVE MODE');
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   const overAt = new Date();
   await outage.commit();
@@ -201,7 +201,7 @@ test('a withdrawal whose workflow Temporal has lost is restarted by the recovery
   // Temporal's list of workflows lags: the recovery skips rows younger than half a minute.
   expect(await isOpen()).toBe(false);
   await fixture.db
-    .knex()('withdrawal')
+    .knex()('payout')
     .where({ id })
     .update({ createdAt: new Date(Date.now() - 60_000) });
   // After an outage all open rows are compared; otherwise this one within the hour.

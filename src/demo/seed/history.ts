@@ -54,9 +54,8 @@ export async function seedHistory(deps: HistoryDeps, items: readonly HistoryItem
   const found = await rows<{ key: string }>(
     deps.db,
     `SELECT checkout_order_no AS key FROM transaction WHERE merchant_id = :merchantId AND environment = :environment
-     UNION ALL SELECT request_id FROM withdrawal WHERE merchant_id = :merchantId AND environment = :environment
      UNION ALL SELECT request_id FROM settlement WHERE merchant_id = :merchantId AND environment = :environment
-     UNION ALL SELECT reference FROM refund WHERE merchant_id = :merchantId AND environment = :environment`,
+     UNION ALL SELECT reference FROM payout WHERE merchant_id = :merchantId AND environment = :environment`,
     deps.scope,
   );
   const existing = new Set(found.map(({ key }) => key));

@@ -25,7 +25,7 @@ async function refund(context: SeedContext, reference: string, end: 'succeeded' 
     db,
     `SELECT t.id, t.amount_santim FROM transaction t
      WHERE t.merchant_id = :merchantId AND t.environment = :environment AND t.status = 'SUCCESS'
-       AND t.channel = 'TELEBIRR' AND NOT EXISTS (SELECT FROM refund r WHERE r.transaction_id = t.id)
+       AND t.channel = 'TELEBIRR' AND NOT EXISTS (SELECT FROM payout r WHERE r.transaction_id = t.id)
      ORDER BY t.created_at DESC LIMIT 1`,
     scope,
   );

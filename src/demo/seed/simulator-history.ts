@@ -41,13 +41,13 @@ export async function writeSimulatorHistory(db: Queryable, stateFile: string): P
      UNION ALL
      SELECT 'payout', id, channel, phone, amount_santim, currency, provider_reference, submitted_at,
             completed_at, reversed_at, NULL, status, account_name, NULL
-     FROM withdrawal
-     WHERE environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
+     FROM payout
+     WHERE kind = 'withdrawal' AND environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
        AND phone IS NOT NULL
      UNION ALL
      SELECT 'refund', r.id, r.channel, a.phone, r.amount_santim, r.currency, r.provider_reference, r.submitted_at,
             r.completed_at, NULL, NULL, r.status, '', a.id
-     FROM refund r JOIN payment_attempt a ON a.id = r.attempt_id
+     FROM payout r JOIN payment_attempt a ON a.id = r.attempt_id
      WHERE r.environment = 'sandbox' AND r.status = 'SUCCESS'
      UNION ALL
      SELECT 'payment', 'pat_01DEM0NLYATTHEPR0V1DER0000', 'AWASH', '251911000001', CAST(:unknownSantim AS bigint), 'ETB',

@@ -3,7 +3,7 @@ import { invalidState } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { recordRefundTimeline } from '../../payments/timeline.ts';
-import { stateOf } from '../check.ts';
+import { stateOf } from '../queries.ts';
 import { confirmableUntil } from '../states.ts';
 import { findRefund, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund } from './transition.ts';

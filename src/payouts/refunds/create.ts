@@ -73,6 +73,7 @@ export async function createRefund(
     ...scopeOf(scope),
     ...paidBy,
     id: newId('rfd', at.getTime()),
+    kind: 'refund',
     transactionId: payment.id,
     reference: request.reference,
     amountSantim,
@@ -169,9 +170,9 @@ async function readPaidAttempt(trx: Trx, payment: TransactionRow) {
 
 /** Undefined where a concurrent request for another payment has taken the reference. */
 async function insertRefund(trx: Trx, row: Partial<RefundRow> & { createdAt: Date }): Promise<RefundRow | undefined> {
-  const sql = insertSql('refund', row).replace(
+  const sql = insertSql('payout', row).replace(
     'RETURNING',
-    'ON CONFLICT (merchant_id, environment, reference) DO NOTHING RETURNING',
+    'ON CONFLICT (reference, merchant_id, environment, kind) DO NOTHING RETURNING',
   );
   return first<RefundRow>(trx, sql, row);
 }

@@ -7,7 +7,7 @@ import { REFUND_STAGES } from './states.ts';
 
 const before = (interval: string): string => `CAST(:at AS timestamptz) - interval '${interval}'`;
 const SENT = 'coalesce(r.submitted_at, r.confirmed_at, r.requested_at)';
-const CONFLICT = `r.status = 'FAILED' AND r.first_reported_paid_at IS NOT NULL`;
+const CONFLICT = `r.kind = 'refund' AND r.status = 'FAILED' AND r.first_reported_paid_at IS NOT NULL`;
 
 const items = (kind: string, since: string, what: string): string => `
   SELECT ${kind} AS kind, r.id, r.merchant_id, r.environment, r.amount_santim, ${since} AS since, ${what} AS what,
@@ -15,7 +15,7 @@ const items = (kind: string, since: string, what: string): string => `
            'transactionId', r.transaction_id, 'stage', r.stage, 'lastOutcome', r.last_outcome,
            'lastCheckedAt', r.last_checked_at, 'providerReference', r.provider_reference) AS detail,
          'refund-' || r.id AS workflow_id
-  FROM refund r`;
+  FROM payout r`;
 
 export const REFUND_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['REFUND_UNKNOWN', 'REFUND_CONFLICT'],
@@ -30,7 +30,7 @@ export const REFUND_REVIEW_ITEMS: WorkItemSource = {
             THEN 'The provider reports a refund under a reference that has paid another order'
           ELSE 'The provider reports a refund of another amount' END`,
   )}
-    WHERE r.status = 'PENDING' AND r.stage = 'UNKNOWN' AND (r.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})
+    WHERE r.kind = 'refund' AND r.status = 'PENDING' AND r.stage = 'UNKNOWN' AND (r.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})
     UNION ALL ${items(
       `'REFUND_CONFLICT'`,
       'r.first_reported_paid_at',
@@ -48,26 +48,27 @@ export const STALLED_REFUNDS: WorkItemSource = {
           WHEN r.submitted_at < ${before('1 day')} THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
           ELSE 'Sent, and not paid yet' END`,
   )}
-    WHERE r.status = 'PENDING' AND ((r.stage = 'CREATED' AND ${SENT} < ${before('5 minutes')})
+    WHERE r.kind = 'refund' AND r.status = 'PENDING' AND ((r.stage = 'CREATED' AND ${SENT} < ${before('5 minutes')})
       OR (r.stage IN ('SUBMITTED', 'UNKNOWN') AND r.submitted_at < ${before('1 hour')}))`,
 };
 
 /** Pending refunds, the age of the oldest, and those in conflict. Counted when the metrics are read. */
 export function measureRefunds(registry: Registry, db: Database): void {
   measureOutgoing(registry, db, {
-    table: 'refund',
+    kind: 'refund',
     stages: REFUND_STAGES,
     conflicts: {
       name: 'meskot_refunds_in_conflict',
       help: 'Failed refunds that their provider reports as paid: they wait for an operator',
-      sql: `refund r WHERE ${CONFLICT}`,
+      sql: `payout r WHERE ${CONFLICT}`,
     },
   });
 }
 
 export const REFUND_CHECKS: readonly LedgerInvariant[] = [
   ...payoutChecks({
-    table: 'refund',
+    table: 'payout',
+    type: 'refund',
     isOpen: `p.status = 'PENDING'`,
     isPaid: `p.status = 'SUCCESS'`,
     isReversed: 'false',
@@ -87,7 +88,7 @@ export const REFUND_CHECKS: readonly LedgerInvariant[] = [
                    sum(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED' AND first_reported_paid_at IS NULL) AS agreed,
                    max(coalesce(paid_santim, amount_santim)) FILTER (WHERE status <> 'FAILED') AS largest,
                    sum(fee_santim) FILTER (WHERE status <> 'FAILED') AS fee, sum(fee_tax_santim) FILTER (WHERE status <> 'FAILED') AS tax
-            FROM refund GROUP BY transaction_id
+            FROM payout WHERE kind = 'refund' GROUP BY transaction_id
           ) r ON r.transaction_id = t.id
           WHERE t.refunded_santim <> coalesce(r.paid, 0)
              OR greatest(r.agreed, r.largest) > coalesce(t.received_santim, t.amount_santim)

@@ -5,32 +5,29 @@ import { found } from '../../lib/errors.ts';
 import type { Santim } from '../../lib/money.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
-import { rowById } from '../../lib/row-by-id.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import type { CallbackRefund } from '../../providers/callbacks.ts';
-import type { OutgoingRow } from '../check.ts';
 import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../list.ts';
 import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../list.ts';
+import { payoutById, type PayoutRow } from '../queries.ts';
 import type { RefundStage, RefundStatus } from './states.ts';
 
 /** Its fee and tax: what is given back of the payment's, 0 or below. */
-export type RefundRow = OutgoingRow<RefundStatus, RefundStage> & {
+export type RefundRow = PayoutRow<'refund', RefundStatus, RefundStage> & {
   transactionId: string;
   /** The paid attempt: the order at the provider. */
   attemptId: string;
-  reference: string;
   /** Requested without an amount. */
   isRemainder: boolean;
   returnFee: boolean;
 };
 
 /** A refund of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
-export const { read: readRefund, lock: lockRefund, update: updateRefund } = rowById<RefundRow>('refund');
+export const { read: readRefund, lock: lockRefund, update: updateRefund } = payoutById<RefundRow>('refund');
 
 /** One refund of the merchant, by our id or its own reference. Throws NOT_FOUND. */
 export async function findRefund(db: Queryable, scope: MerchantScope, idOrReference: string): Promise<RefundRow> {
-  const sql = `SELECT * FROM refund
-    WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrReference OR reference = :idOrReference)
+  const sql = `SELECT * FROM payout WHERE kind = 'refund' AND merchant_id = :merchantId AND environment = :environment
+      AND (id = :idOrReference OR reference = :idOrReference)
     ORDER BY id <> :idOrReference LIMIT 1`;
   return found(await first<RefundRow>(db, sql, { ...scopeOf(scope), idOrReference }), 'refund');
 }
@@ -38,13 +35,13 @@ export async function findRefund(db: Queryable, scope: MerchantScope, idOrRefere
 /** The refund with this reference of the merchant, if there is one. */
 export async function findByReference(db: Queryable, scope: MerchantScope, reference: string) {
   const sql =
-    'SELECT * FROM refund WHERE merchant_id = :merchantId AND environment = :environment AND reference = :reference';
+    "SELECT * FROM payout WHERE kind = 'refund' AND merchant_id = :merchantId AND environment = :environment AND reference = :reference";
   return first<RefundRow>(db, sql, { ...scopeOf(scope), reference });
 }
 
 /** The refunds of a transaction, oldest first. */
 export async function listRefundsOf(db: Queryable, transactionId: string): Promise<RefundRow[]> {
-  return rows<RefundRow>(db, 'SELECT * FROM refund WHERE transaction_id = :transactionId ORDER BY id', {
+  return rows<RefundRow>(db, 'SELECT * FROM payout WHERE transaction_id = :transactionId ORDER BY id', {
     transactionId,
   });
 }
@@ -63,7 +60,7 @@ export async function findTransactionIds(
   const ofMerchant = scope ? 'AND merchant_id = :merchantId AND environment = :environment' : '';
   const sql = `
     WITH found AS (SELECT id FROM transaction WHERE checkout_order_no = :checkoutOrderNo ${ofMerchant} LIMIT :most)
-    SELECT id FROM found UNION ALL SELECT r.id FROM refund r JOIN found f ON f.id = r.transaction_id`;
+    SELECT id FROM found UNION ALL SELECT r.id FROM payout r JOIN found f ON f.id = r.transaction_id`;
   const found = await rows<{ id: string }>(db, sql, { ...scope, checkoutOrderNo, most: SAME_ORDER_NO_MAX });
   return found.map(({ id }) => id);
 }
@@ -76,7 +73,11 @@ export async function listRefunds(
   filter: AllPayouts<OutgoingFilter<RefundStatus, RefundStage>>,
   page: Page,
 ) {
-  const listed = { table: 'refund', time: 'requested_at', ...payoutConditions(filter, SEARCHED) };
+  const listed = {
+    table: 'payout',
+    time: 'requested_at',
+    ...payoutConditions(filter, { kind: 'refund', searched: SEARCHED }),
+  };
   return paginateNewest<RefundRow>(db, listed, page);
 }
 
@@ -87,24 +88,15 @@ export type ExportedRefund = ExportedPayout<Pick<RefundRow, (typeof EXPORTED)[nu
 export const refundExport = createPayoutExport<Pick<RefundRow, (typeof EXPORTED)[number]>>({
   ...OUTGOING_EXPORT,
   searched: SEARCHED,
-  table: 'refund',
+  table: 'payout',
+  kind: 'refund',
   columns: EXPORTED.map(snakeCase).join(', '),
   sign: '-',
 });
 
-/** The refund of a provider's callback, by the secret in its address; null if there is none. */
-export async function findRefundBySecret(db: Queryable, secret: string): Promise<CallbackRefund | null> {
-  const sql = `SELECT r.id AS refund_id, r.channel, r.environment, r.merchant_id, ${PAID_AT} AS sent_at
-               FROM refund r JOIN payment_attempt a ON a.id = r.attempt_id WHERE r.callback_secret = :secret`;
-  return (await first<CallbackRefund>(db, sql, { secret })) ?? null;
-}
-
-/** In SQL: when the payment of an attempt `a` was sent, by which its account at the provider is found. */
-const PAID_AT = 'coalesce(a.initiated_at, a.created_at)';
-
-/** When the payment of a refund was sent. */
+/** When the payment of a refund was sent, by which its account at the provider is found. */
 export async function readPaidAt(db: Queryable, { attemptId }: RefundRow): Promise<Date> {
-  const sql = `SELECT ${PAID_AT} AS sent_at FROM payment_attempt a WHERE a.id = :attemptId`;
+  const sql = 'SELECT coalesce(initiated_at, created_at) AS sent_at FROM payment_attempt WHERE id = :attemptId';
   return found(await first<{ sentAt: Date }>(db, sql, { attemptId }), 'payment attempt').sentAt;
 }
 

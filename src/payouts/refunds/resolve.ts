@@ -7,7 +7,7 @@ import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { recordRefundTimeline } from '../../payments/timeline.ts';
 import { isLeased } from '../../providers/lease.ts';
-import { stateOf } from '../check.ts';
+import { stateOf } from '../queries.ts';
 import { isSlow, readPaid, requireUninvolved, requireUnusedReference, type Resolution } from '../resolution.ts';
 import { isContradicted, lockRefund, updateRefund, type RefundRow } from './queries.ts';
 import { transitionRefund } from './transition.ts';

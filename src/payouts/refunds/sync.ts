@@ -10,7 +10,7 @@ import { transitionRefund } from './transition.ts';
 export type CheckRefund = Check<RefundRow>;
 
 export const REFUNDS: Omit<Outgoing<RefundRow>, 'apply'> = {
-  table: 'refund',
+  kind: 'refund',
   finalStatus: 'SUCCESS',
   account: 'payments',
   lock: lockRefund,
@@ -36,7 +36,7 @@ export function createCheckRefund(deps: CheckDeps): CheckRefund {
  */
 async function isSendable(trx: Trx, { merchantId, transactionId }: RefundRow): Promise<boolean> {
   const sql = `SELECT m.status = 'ACTIVE' AND coalesce(t.received_santim, t.amount_santim) >= (
-      SELECT sum(coalesce(r.paid_santim, r.amount_santim)) FROM refund r WHERE r.transaction_id = t.id AND ${IS_COUNTED}) AS is_sendable
+      SELECT sum(coalesce(r.paid_santim, r.amount_santim)) FROM payout r WHERE r.transaction_id = t.id AND ${IS_COUNTED}) AS is_sendable
     FROM merchant m JOIN transaction t ON t.merchant_id = m.id WHERE m.id = :merchantId AND t.id = :transactionId`;
   return (await first<{ isSendable: boolean }>(trx, sql, { merchantId, transactionId }))?.isSendable ?? false;
 }

@@ -67,8 +67,8 @@ async function feeLeft(trx: Trx, row: RefundRow): Promise<Pick<RefundRow, 'feeSa
   // No other refund of the payment is requested meanwhile.
   await rows(trx, 'SELECT FROM transaction WHERE id = :transactionId FOR UPDATE', row);
   const left = (column: string): string => `greatest(r.${column}, -coalesce(t.${column}, 0) - coalesce((
-    SELECT sum(o.${column}) FROM refund o WHERE o.transaction_id = t.id AND o.status <> 'FAILED'), 0)::bigint) AS ${column}`;
+    SELECT sum(o.${column}) FROM payout o WHERE o.transaction_id = t.id AND o.status <> 'FAILED'), 0)::bigint) AS ${column}`;
   const sql = `SELECT ${left('fee_santim')}, ${left('fee_tax_santim')}
-    FROM refund r JOIN transaction t ON t.id = r.transaction_id WHERE r.id = :id`;
+    FROM payout r JOIN transaction t ON t.id = r.transaction_id WHERE r.id = :id`;
   return found(await first<Pick<RefundRow, 'feeSantim' | 'feeTaxSantim'>>(trx, sql, row), 'refund');
 }

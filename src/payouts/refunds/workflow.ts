@@ -12,7 +12,7 @@ export const {
   resumeUnsent: resumeUnsentRefunds,
   findRecoverable: findRecoverableRefunds,
 } = outgoingWorkflow<'refundUpdated'>({
-  table: 'refund',
+  kind: 'refund',
   recovered: 'refundUpdated',
   resumed: 'refundUpdated',
   isWaitOver: { AWAITING_CONFIRMATION: "o.requested_at < now() - interval '7 days 1 hour'" },

@@ -9,7 +9,7 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import { notifyMembers } from '../../outbox/mail.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { workOff } from '../../outbox/work-off.ts';
-import { stateOf } from '../check.ts';
+import { stateOf } from '../queries.ts';
 import { confirmableUntil } from '../states.ts';
 import { recordWithdrawalEvents } from './events.ts';
 import { findWithdrawal, lockOldestAwaiting, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
@@ -80,7 +80,7 @@ export async function cancelUnconfirmed(
 }
 
 async function cancelInTurn(tx: UnitOfWork, before: WithdrawalRow, at: Date): Promise<void> {
-  const { id: withdrawalId, requestId, channel, requestedBy } = before;
+  const { id: withdrawalId, reference: requestId, channel, requestedBy } = before;
   await transitionWithdrawal(tx, before, { to: 'CANCELLED', kind: 'confirmation.expired', at });
   const facts = { withdrawalId, requestId, channel, amount: formatBirr(before.amountSantim) };
   await notifyMembers(tx, before, {

@@ -31,7 +31,8 @@ import type { Destination, WithdrawalRow } from './queries.ts';
 import { assessReview, stageAfterConfirmation, type ReviewFacts } from './review.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
-export type NewWithdrawal = Pick<WithdrawalRow, 'requestId' | 'amountSantim' | 'channel' | 'requestedBy'> & {
+export type NewWithdrawal = Pick<WithdrawalRow, 'amountSantim' | 'channel' | 'requestedBy'> & {
+  requestId: string;
   destination: Destination;
   reason?: string | undefined;
 };
@@ -161,7 +162,8 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
   return {
     ...scopeOf(scope),
     id: newId('wd', now.getTime()),
-    requestId,
+    kind: 'withdrawal',
+    reference: requestId,
     amountSantim,
     ...feeOf(readFeeRule(preflight.feeRule), amountSantim),
     currency: 'ETB',
@@ -182,7 +184,7 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
 
 /** Mails the members who may confirm it, but for the requester. */
 async function requestConfirmation(tx: UnitOfWork, row: WithdrawalRow): Promise<void> {
-  const { id: withdrawalId, requestId, channel } = row;
+  const { id: withdrawalId, reference: requestId, channel } = row;
   await notifyMembers(tx, row, {
     kind: 'withdrawal.awaiting',
     userIds: await listConfirmers(tx.trx, row, 'withdrawals:write'),
@@ -199,7 +201,7 @@ async function insertWithdrawal(tx: UnitOfWork, row: ReturnType<typeof newRow>):
   const start: OutboxRow = { id: newId('obx'), kind: 'start', ...withdrawalWorkflow(row), traceparent: tx.traceparent };
   const inserted = await first<WithdrawalRow>(
     tx.trx,
-    `WITH added AS (${insertSql('withdrawal', row)}), timeline_row AS (
+    `WITH added AS (${insertSql('payout', row)}), timeline_row AS (
        ${TIMELINE_INSERT}
        SELECT id, requested_at, 'withdrawal.created', jsonb_build_object() FROM added
        UNION ALL

@@ -16,11 +16,11 @@ const ACCOUNT_NUMBER = maskedInSql('w.account_number');
 /** Work items of these withdrawals: `items` selects kind, id, since, what and detail, to which the withdrawal's own is added. */
 const itemsSql = (items: string): string => `
   SELECT i.kind, w.id, w.merchant_id, w.environment, w.amount_santim, i.since, i.what,
-         jsonb_build_object('channel', w.channel, 'requestId', w.request_id, 'requestedBy', w.requested_by,
+         jsonb_build_object('channel', w.channel, 'requestId', w.reference, 'requestedBy', w.requested_by,
            'providerReference', w.provider_reference, 'destination', jsonb_strip_nulls(jsonb_build_object('phone', ${PHONE},
              'bankCode', w.bank_code, 'accountNumber', ${ACCOUNT_NUMBER}, 'accountName', w.account_name))) || i.detail AS detail,
          'withdrawal-' || w.id AS workflow_id
-  FROM (${items}) i (kind, id, since, what, detail) JOIN withdrawal w ON w.id = i.id`;
+  FROM (${items}) i (kind, id, since, what, detail) JOIN payout w ON w.id = i.id`;
 
 /** A value of the provider's latest report of a payment or reversal. */
 const reported = (value: string): string => `(SELECT ${value} FROM timeline l
@@ -32,7 +32,7 @@ const EVIDENCE = `
   'reportedCurrency', ${reported("l.detail ->> 'currency'")},
   'resolutions', (SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome,
       'paidAmount', r.paid_santim * 0.01, 'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
-    FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
+    FROM payout_resolution r WHERE r.payout_id = w.id AND r.version = w.version)`;
 
 const READY = 'coalesce(w.confirmed_at, w.requested_at)';
 const SENT = `coalesce(w.submitted_at, ${READY})`;
@@ -46,8 +46,8 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
       'Withdrawal to ' || w.account_name || ', ' || coalesce(${PHONE}, w.bank_code || ' ' || ${ACCOUNT_NUMBER}) || ' under review ('
         || array_to_string(w.review_reasons, ', ') || '): ' || given.approvals || ' of ' || w.approvals_needed || ' approvals',
       jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals, 'approvalsNeeded', w.approvals_needed)
-    FROM withdrawal w
-    CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
+    FROM payout w
+    CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM payout_approval a WHERE a.payout_id = w.id) given
     WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = ${WAITING_SANTIM}
       OR ${READY} < ${before('1 minute')})
     UNION ALL
@@ -59,14 +59,14 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
            WHEN w.last_outcome = 'reversed' THEN 'The provider reports a reversal of another amount'
            ELSE 'The provider reports a payment of another amount' END,
       jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at, ${EVIDENCE})
-    FROM withdrawal w
-    WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})
+    FROM payout w
+    WHERE w.kind = 'withdrawal' AND w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})
     UNION ALL
     SELECT 'WITHDRAWAL_CONFLICT', w.id, c.opened_at,
       CASE w.status WHEN 'FAILED' THEN 'Released after the provider declined, and now the provider reports a payment'
                     ELSE 'Paid, and now the provider reports that it did not pay, or a reversal of another amount' END,
       jsonb_build_object(${EVIDENCE})
-    FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id WHERE ${OPEN_CONFLICT}`),
+    FROM payout_case c JOIN payout w ON w.kind = 'withdrawal' AND w.id = c.payout_id WHERE ${OPEN_CONFLICT}`),
 };
 
 /** Withdrawals that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
@@ -78,8 +78,8 @@ export const STALLED_WITHDRAWALS: WorkItemSource = {
            WHEN w.submitted_at < ${before('1 day')} THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
            ELSE 'Sent, and not paid yet' END,
       jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome)
-    FROM withdrawal w
-    WHERE w.status = 'PENDING' AND ((w.stage = 'CREATED' AND ${READY} < ${before('5 minutes')})
+    FROM payout w
+    WHERE w.kind = 'withdrawal' AND w.status = 'PENDING' AND ((w.stage = 'CREATED' AND ${READY} < ${before('5 minutes')})
       OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < ${before('1 hour')}))`),
 };
 
@@ -92,8 +92,8 @@ const UNSENT_GAUGES = {
 
 const UNSENT = `
   SELECT CAST(coalesce(extract(epoch FROM now() - min(greatest(w.requested_at, w.confirmed_at, (
-           SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id)))), 0) AS float8) AS unsent
-  FROM withdrawal w WHERE w.status = 'PENDING' AND w.stage = 'CREATED'`;
+           SELECT max(a.created_at) FROM payout_approval a WHERE a.payout_id = w.id)))), 0) AS float8) AS unsent
+  FROM payout w WHERE w.kind = 'withdrawal' AND w.status = 'PENDING' AND w.stage = 'CREATED'`;
 const UNSENT_CACHED_MS = 3_000;
 
 /** How long withdrawals wait to be sent. Also measured by the API, in case no worker runs. */
@@ -105,18 +105,19 @@ export function measureUnsentWithdrawals(registry: Registry, db: Database): void
 export function measureWithdrawals(registry: Registry, db: Database): void {
   measureUnsentWithdrawals(registry, db);
   measureOutgoing(registry, db, {
-    table: 'withdrawal',
+    kind: 'withdrawal',
     stages: WITHDRAWAL_STAGES,
     conflicts: {
       name: 'meskot_withdrawals_in_conflict',
       help: 'Ended withdrawals that their provider contradicts: they wait for an operator',
-      sql: `payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id WHERE ${OPEN_CONFLICT}`,
+      sql: `payout_case c JOIN payout w ON w.kind = 'withdrawal' AND w.id = c.payout_id WHERE ${OPEN_CONFLICT}`,
     },
   });
 }
 
 export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = payoutChecks({
-  table: 'withdrawal',
+  table: 'payout',
+  type: 'withdrawal',
   isOpen: `p.status = 'PENDING'`,
   isPaid: `p.status IN ('SUCCESS', 'REVERSED')`,
   isReversed: `p.status = 'REVERSED'`,

@@ -14,6 +14,7 @@ export function presentWithdrawal(row: WithdrawalRow) {
     withoutNulls({
       ...row,
       withdrawalRequestId: row.id,
+      requestId: row.reference,
       amount: toBirr(row.amountSantim),
       fee: toBirr(row.feeSantim),
       feeTax: toBirr(row.feeTaxSantim),

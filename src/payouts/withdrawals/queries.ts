@@ -6,20 +6,17 @@ import { maskedInSql } from '../../lib/mask.ts';
 import type { Santim } from '../../lib/money.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
-import { rowById } from '../../lib/row-by-id.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { LimitsJson } from '../../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import type { CallbackWithdrawal } from '../../providers/callbacks.ts';
 import type { PayoutDestination } from '../../providers/provider.ts';
-import type { OutgoingRow } from '../check.ts';
 import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../list.ts';
 import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../list.ts';
+import { payoutById, type PayoutRow } from '../queries.ts';
 import type { Resolution } from '../resolution.ts';
 import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
-export type WithdrawalRow = OutgoingRow<WithdrawalStatus, WithdrawalStage> & {
-  requestId: string;
+export type WithdrawalRow = PayoutRow<'withdrawal', WithdrawalStatus, WithdrawalStage> & {
   phone: string | null;
   bankCode: string | null;
   accountNumber: string | null;
@@ -36,11 +33,11 @@ export const {
   read: readWithdrawal,
   lock: lockWithdrawal,
   update: updateWithdrawal,
-} = rowById<WithdrawalRow>('withdrawal');
+} = payoutById<WithdrawalRow>('withdrawal');
 
 /** Locks the longest waiting one of those that a second person has to confirm, but for locked ones and these. */
 export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Promise<WithdrawalRow | undefined> {
-  const sql = `SELECT * FROM withdrawal WHERE stage = 'AWAITING_CONFIRMATION' AND NOT (id = ANY (:but))
+  const sql = `SELECT * FROM payout WHERE kind = 'withdrawal' AND stage = 'AWAITING_CONFIRMATION' AND NOT (id = ANY (:but))
                ORDER BY requested_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
   return first<WithdrawalRow>(trx, sql, { but });
 }
@@ -51,8 +48,8 @@ export async function findWithdrawal(
   scope: MerchantScope,
   idOrRequestId: string,
 ): Promise<WithdrawalRow> {
-  const sql = `SELECT * FROM withdrawal
-    WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrRequestId OR request_id = :idOrRequestId)
+  const sql = `SELECT * FROM payout WHERE kind = 'withdrawal' AND merchant_id = :merchantId AND environment = :environment
+      AND (id = :idOrRequestId OR reference = :idOrRequestId)
     ORDER BY id <> :idOrRequestId LIMIT 1`;
   return found(await first<WithdrawalRow>(db, sql, { ...scopeOf(scope), idOrRequestId }), 'withdrawal');
 }
@@ -63,10 +60,10 @@ export async function listByRequestIds(
   scope: MerchantScope,
   requestIds: readonly string[],
 ): Promise<ReadonlyMap<string, WithdrawalRow>> {
-  const sql = `SELECT * FROM withdrawal
-    WHERE merchant_id = :merchantId AND environment = :environment AND request_id = ANY (:requestIds)`;
+  const sql = `SELECT * FROM payout
+    WHERE kind = 'withdrawal' AND merchant_id = :merchantId AND environment = :environment AND reference = ANY (:requestIds)`;
   const requested = await rows<WithdrawalRow>(db, sql, { ...scopeOf(scope), requestIds });
-  return new Map(requested.map((row) => [row.requestId, row]));
+  return new Map(requested.map((row) => [row.reference, row]));
 }
 
 /** The destination of a withdrawal, which the table has in either of two forms. */
@@ -80,13 +77,6 @@ export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
   return { ...row, type: 'withdrawal', paidSantim: row.paidSantim ?? row.amountSantim };
 }
 
-/** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
-export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
-  const sql = `SELECT id AS withdrawal_id, channel, environment, merchant_id, coalesce(submitted_at, created_at) AS sent_at
-               FROM withdrawal WHERE callback_secret = :secret`;
-  return (await first<CallbackWithdrawal>(db, sql, { secret })) ?? null;
-}
-
 /** A phone or a bank account, and the beneficiary's name. */
 export type Destination = PayoutDestination & { accountName: string };
 
@@ -95,7 +85,7 @@ export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }
 
-const SEARCHED = ['request_id', 'provider_reference'];
+const SEARCHED = ['reference', 'provider_reference'];
 
 export type WithdrawalFilter = OutgoingFilter<WithdrawalStatus, WithdrawalStage>;
 
@@ -103,14 +93,14 @@ export type WithdrawalFilter = OutgoingFilter<WithdrawalStatus, WithdrawalStage>
 export async function listWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
   return paginateNewest<WithdrawalRow>(
     db,
-    { table: 'withdrawal', time: 'requested_at', ...payoutConditions(filter, SEARCHED) },
+    { table: 'payout', time: 'requested_at', ...payoutConditions(filter, { kind: 'withdrawal', searched: SEARCHED }) },
     page,
   );
 }
 
 const EXPORTED = [
   ...OUTGOING_COLUMNS,
-  'requestId',
+  'reference',
   'accountName',
   'reversedAt',
 ] as const satisfies (keyof WithdrawalRow)[];
@@ -122,7 +112,8 @@ export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
 export const withdrawalExport = createPayoutExport<ExportedRow>({
   ...OUTGOING_EXPORT,
   searched: SEARCHED,
-  table: 'withdrawal',
+  table: 'payout',
+  kind: 'withdrawal',
   columns: `${EXPORTED.map(snakeCase).join(', ')}, concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
 });
 
@@ -139,7 +130,7 @@ export async function withdrawnSince(
 
 /** The approvals of a withdrawal, oldest first; the sandbox approves as "sandbox-1" and "sandbox-2". */
 export async function listApprovals(db: Queryable, withdrawalId: string) {
-  const sql = 'SELECT * FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
+  const sql = 'SELECT * FROM payout_approval WHERE payout_id = :withdrawalId ORDER BY approved_at';
   return rows<{ operatorId: string; approvedAt: Date }>(db, sql, { withdrawalId });
 }
 
@@ -150,8 +141,8 @@ export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
     db,
     `SELECT count(*)::int AS count, CAST(coalesce(sum(coalesce(paid_santim, amount_santim)), 0) AS bigint) AS santim,
             max(completed_at) AS last_at, coalesce(array_agg(DISTINCT account_name), '{}') AS account_names
-     FROM withdrawal
-     WHERE merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'SUCCESS'
+     FROM payout
+     WHERE kind = 'withdrawal' AND merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'SUCCESS'
        AND coalesce(phone, bank_code || ':' || account_number) = :beneficiary
        AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
     { id, merchantId, environment, completedAt, beneficiary: beneficiaryOf(destinationOf(row)) },
@@ -177,19 +168,19 @@ export type PayoutCase = {
 
 /** The cases of a withdrawal, oldest first. */
 export async function listCases(db: Queryable, withdrawalId: string): Promise<PayoutCase[]> {
-  const sql = 'SELECT * FROM payout_case WHERE withdrawal_id = :withdrawalId ORDER BY id';
+  const sql = 'SELECT * FROM payout_case WHERE payout_id = :withdrawalId ORDER BY id';
   return rows<PayoutCase>(db, sql, { withdrawalId });
 }
 
 /** Changes the open case of a locked withdrawal, or creates one. */
 export async function writeCase(
   { trx }: UnitOfWork,
-  { row: { id: withdrawalId, status }, cases, at }: { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date },
+  { row: { id: payoutId, status }, cases, at }: { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date },
   changes: Partial<PayoutCase>,
 ): Promise<void> {
   const open = cases.find(({ closedAt }) => closedAt === null);
   if (open) await updateRow(trx, { table: 'payout_case', id: String(open.id) }, changes);
-  else await insertRow(trx, 'payout_case', { withdrawalId, status, openedAt: at, ...changes });
+  else await insertRow(trx, 'payout_case', { payoutId, status, openedAt: at, ...changes });
 }
 
 /** Whether the withdrawal has ended and its provider contradicts that, undecided so far. */

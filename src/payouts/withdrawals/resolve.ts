@@ -6,7 +6,7 @@ import { formatBirr, type Santim } from '../../lib/money.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isLeased } from '../../providers/lease.ts';
-import { stateOf } from '../check.ts';
+import { stateOf } from '../queries.ts';
 import { isSlow, readPaid, requireUninvolved, requireUnusedReference, type Resolution } from '../resolution.ts';
 import { isContradicted, listCases, lockWithdrawal, updateWithdrawal } from './queries.ts';
 import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
@@ -112,8 +112,8 @@ async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision
 
 /** The operators who have given the same resolution of this version of the withdrawal. */
 async function listAgreeing({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<string[]> {
-  const sql = `SELECT operator_id FROM withdrawal_resolution
-    WHERE withdrawal_id = :id AND version = :version AND outcome = :outcome
+  const sql = `SELECT operator_id FROM payout_resolution
+    WHERE payout_id = :id AND version = :version AND outcome = :outcome
       AND provider_reference = :providerReference AND paid_santim = :paidSantim ORDER BY resolved_at`;
   const agreeing = await rows<{ operatorId: string }>(trx, sql, { ...row, ...decision });
   return agreeing.map(({ operatorId }) => operatorId);
@@ -121,10 +121,10 @@ async function listAgreeing({ trx }: UnitOfWork, row: WithdrawalRow, decision: D
 
 /** Replaces another resolution of the same operator. */
 const WRITE_RESOLUTION = `
-  INSERT INTO withdrawal_resolution
-    (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, resolved_at)
+  INSERT INTO payout_resolution
+    (payout_id, version, operator_id, outcome, provider_reference, paid_santim, reason, resolved_at)
   VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
-  ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome,
+  ON CONFLICT (payout_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome,
     provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
     reason = excluded.reason, resolved_at = excluded.resolved_at`;
 

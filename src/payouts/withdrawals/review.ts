@@ -9,7 +9,7 @@ import type { Environment } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import { requireNotSuspended } from '../../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import { stateOf } from '../check.ts';
+import { stateOf } from '../queries.ts';
 import { requireUninvolved } from '../resolution.ts';
 import { listApprovals, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 import { UNSENT_STAGES, type ReviewReason } from './states.ts';
@@ -88,7 +88,7 @@ export async function approveWithdrawal(
     throw invalidState(issue);
   }
   const approvalsMissing = Math.max(row.approvalsNeeded - approvals.length - 1, 0);
-  await insertRow(trx, 'withdrawal_approval', { withdrawalId: id, operatorId, approvedAt: at });
+  await insertRow(trx, 'payout_approval', { payoutId: id, operatorId, approvedAt: at });
   await recordTimeline(trx, id, { at, kind: 'review.approved', detail: { approvalsMissing } });
   const stage = approvalsMissing === 0 ? 'CREATED' : row.stage;
   const updated = await updateWithdrawal(tx.trx, row, { version: row.version + 1, stage });

@@ -8,7 +8,7 @@ export type CheckPayout = Check<WithdrawalRow>;
 
 /** A withdrawal of a suspended merchant is not sent. */
 export const PAYOUTS: Omit<Outgoing<WithdrawalRow>, 'apply'> = {
-  table: 'withdrawal',
+  kind: 'withdrawal',
   finalStatus: 'REVERSED',
   account: 'payouts',
   lock: lockWithdrawal,

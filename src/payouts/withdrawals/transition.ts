@@ -50,7 +50,7 @@ export async function transitionWithdrawal(
     version: before.version + 1,
     ...(to === 'REVERSED' ? { reversedAt: at } : { completedAt: at }),
   });
-  await rows(tx.trx, 'UPDATE payout_case SET closed_at = :at WHERE withdrawal_id = :id AND closed_at IS NULL', {
+  await rows(tx.trx, 'UPDATE payout_case SET closed_at = :at WHERE payout_id = :id AND closed_at IS NULL', {
     id,
     at,
   });

@@ -14,7 +14,7 @@ export const {
   resumeUnsent,
   findRecoverable: findRecoverableWithdrawals,
 } = outgoingWorkflow<WithdrawalSignal>({
-  table: 'withdrawal',
+  kind: 'withdrawal',
   recovered: 'providerResultRecorded',
   resumed: 'approved',
   isWaitOver: { AWAITING_CONFIRMATION: 'false', UNDER_REVIEW: "o.environment = 'sandbox'" },

@@ -15,10 +15,9 @@ import {
   type AllocationOutcome,
   type BankReceipt,
 } from '../../ledger/postings.ts';
-import { first, insertRow, updateRow, type Queryable } from '../../lib/db.ts';
+import { first, insertRow, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { duplicate, found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { lock } from '../../lib/lock.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { allOf, paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
@@ -32,8 +31,7 @@ export type BankReceiptRow = BankReceipt & {
   /** The bank's trace id; of a RECOVERY the provider's own reference. */
   reference: string;
   channel: Channel | null;
-  withdrawalId: string | null;
-  refundId: string | null;
+  payoutId: string | null;
   bookedAt: Date;
   /** Of unallocated money; null while it is in suspense. */
   outcome: AllocationOutcome['as'] | null;
@@ -89,7 +87,7 @@ export async function recordReceipt(
 ): Promise<RecordedReceipt> {
   const kind = channel === null ? 'UNALLOCATED' : 'REMITTANCE';
   const id = newId('rcp', at.getTime());
-  const row = { id, environment, kind, reference, channel, withdrawalId: null, refundId: null, amountSantim } as const;
+  const row = { id, environment, kind, reference, channel, payoutId: null, amountSantim } as const;
   const bookedAs = channel === null ? 'an unallocated receipt' : `a remittance of ${channel}`;
   const holder = await claimReference(tx, { ...row, resourceId: id, direction: 'inbound', bookedAs, at });
   if (holder.resourceId === id) return { money: await insert(tx, { ...row, bookedAt: at }), isNew: true };
@@ -105,13 +103,16 @@ export type Order = { kind: 'withdrawal' | 'refund'; id: string };
 /** What its provider has paid in excess of its amount. */
 type PaidOrder = { environment: Environment; channel: Channel; status: string; amountSantim: Santim };
 
-/** What was paid in excess of an order's amount; undefined for an unknown one. */
-export async function findOverpaid(db: Queryable, { kind, id }: Order): Promise<PaidOrder | undefined> {
+/**
+ * What was paid in excess of an order's amount; undefined for an unknown one. Locked until the end of the transaction, so that a
+ * withdrawal is not reversed meanwhile.
+ */
+export async function lockOverpaid(trx: Trx, { kind, id }: Order): Promise<PaidOrder | undefined> {
   return first(
-    db,
+    trx,
     `SELECT environment, channel, status, coalesce(paid_santim, amount_santim) - amount_santim AS amount_santim
-     FROM ${kind} WHERE id = :id`,
-    { id },
+     FROM payout WHERE id = :id AND kind = :kind FOR UPDATE`,
+    { id, kind },
   );
 }
 
@@ -125,16 +126,11 @@ export type NewRecovery = { of: Order; reference: string; at: Date };
  * the reference belongs to another one).
  */
 export async function recordRecovery(tx: UnitOfWork, { of, reference, at }: NewRecovery): Promise<RecordedReceipt> {
-  // Keeps a withdrawal from being reversed meanwhile.
-  await lock(tx.trx, of.kind, of.id);
-  const { status, ...paid } = found(await findOverpaid(tx.trx, of), of.kind);
-  const about = {
-    withdrawalId: of.kind === 'withdrawal' ? of.id : null,
-    refundId: of.kind === 'refund' ? of.id : null,
-  };
+  const { status, ...paid } = found(await lockOverpaid(tx.trx, of), of.kind);
+  const about = { payoutId: of.id };
   const current = await first<BankReceiptRow>(
     tx.trx,
-    'SELECT * FROM bank_receipt WHERE (withdrawal_id = :withdrawalId OR refund_id = :refundId) AND reversed_at IS NULL',
+    'SELECT * FROM bank_receipt WHERE payout_id = :payoutId AND reversed_at IS NULL',
     about,
   );
   if (current?.reference === reference) return { money: current, isNew: false };

@@ -81,7 +81,7 @@ function bookingRoutes(): Route[] {
     action: 'receipt.record-recovery' as const,
     errors: ['NOT_FOUND' as const, 'INVALID_STATE' as const, 'DUPLICATE_REFERENCE' as const],
     secondPerson: async ({ tx: { trx } }: AuditContext, { body }: { body: Recovered }) =>
-      isLarge(trx, await receipts.findOverpaid(trx, orderOf(body))),
+      isLarge(trx, await receipts.lockOverpaid(trx, orderOf(body))),
     run: async ({ tx, at }: AuditContext, { body }: { body: Recovered }) =>
       recorded(await receipts.recordRecovery(tx, { of: orderOf(body), reference: body.reference, at })),
   };
@@ -150,9 +150,15 @@ function auditOfReceipt({ environment, id }: BankReceiptRow): AuditedChange {
   return { resourceType: 'receipt', resourceId: id, environment };
 }
 
-function audited({ reference, amountSantim, channel, withdrawalId, refundId, ...decided }: BankReceiptRow) {
-  const { outcome, returnReference } = decided;
-  const optional = Object.entries({ channel, withdrawalId, refundId, outcome, returnReference });
+/** The overpaid payout of a recovery, under the name of its kind. */
+const payoutOf = ({ payoutId }: BankReceiptRow) => {
+  const isRefund = payoutId?.startsWith('rfd_') === true;
+  return { withdrawalId: isRefund ? null : payoutId, refundId: isRefund ? payoutId : null };
+};
+
+function audited(row: BankReceiptRow) {
+  const { reference, amountSantim, channel, outcome, returnReference } = row;
+  const optional = Object.entries({ channel, ...payoutOf(row), outcome, returnReference });
   const given = optional.filter(([, value]) => value !== null);
   return { reference, amount: toBirr(amountSantim), ...Object.fromEntries(given) };
 }
@@ -161,6 +167,7 @@ function present(row: BankReceiptRow) {
   const isRecovery = row.kind === 'RECOVERY';
   return {
     ...row,
+    ...payoutOf(row),
     receiptId: row.id,
     bankReference: isRecovery ? null : row.reference,
     providerReference: isRecovery ? row.reference : null,

@@ -108,7 +108,7 @@ const withdrawalsSource = createListSource<Withdrawal>({
   takesChannel: true,
   columns: [
     { key: 'withdrawalRequestId', heading: 'Withdrawal ID', cell: (row) => row.id },
-    ...textColumns<Withdrawal>('requestId'),
+    { key: 'requestId', heading: 'Request ID', cell: (row) => row.reference },
     ...PAYOUT_AMOUNTS,
     ...textColumns<Withdrawal>('currency', 'channel', 'destination', 'accountName', 'status'),
     ...dayColumns<Withdrawal>('requestDate', (row) => row.requestedAt),

@@ -108,9 +108,9 @@ describe('the demo data after a killed first run', () => {
   test('has withdrawals and settlements in every status, and a consistent ledger', async () => {
     const each = async (column: string, table: string) =>
       (await database.db.knex()(table).distinct({ one: column })).map(({ one }: { one: string }) => one).toSorted();
-    expect(await each('status', 'withdrawal')).toEqual([...WITHDRAWAL_STATUSES].toSorted());
+    expect(await each('status', "payout WHERE kind = 'withdrawal'")).toEqual([...WITHDRAWAL_STATUSES].toSorted());
     expect(await each('status', 'settlement')).toEqual([...SETTLEMENT_STATUSES].toSorted());
-    expect(await count('withdrawal', "stage IN ('UNDER_REVIEW', 'SUBMITTED')")).toBe(2);
+    expect(await count('payout', "kind = 'withdrawal' AND stage IN ('UNDER_REVIEW', 'SUBMITTED')")).toBe(2);
     expect(await each('action', 'operator_audit')).toContain('settlement.failed');
     await expectLedgerHolds(database.db);
   });
@@ -118,13 +118,13 @@ describe('the demo data after a killed first run', () => {
   test('pays the payee of the withdrawal in README.md under no other name, so that it needs no review', async () => {
     const example = /"phone": "0(\d+)", "accountName": "([^"]+)"/.exec(await readFile('README.md', 'utf8'));
     const [, phone = '', name = ''] = example ?? [];
-    const names = await rows(database.db, `SELECT DISTINCT account_name FROM withdrawal WHERE phone = '251${phone}'`);
+    const names = await rows(database.db, `SELECT DISTINCT account_name FROM payout WHERE phone = '251${phone}'`);
     expect(names).toEqual([{ accountName: name }]);
   });
 
   test('has a refund that was paid and one that failed, a held payment, and a receipt that nobody has allocated', async () => {
-    const ended = await rows(database.db, `SELECT status, failure ->> 'code' AS code FROM refund ORDER BY 1`);
-    expect(ended).toEqual([
+    const sql = `SELECT status, failure ->> 'code' AS code FROM payout WHERE kind = 'refund' ORDER BY 1`;
+    expect(await rows(database.db, sql)).toEqual([
       { status: 'FAILED', code: 'DECLINED' },
       { status: 'SUCCESS', code: null },
     ]);

@@ -150,11 +150,11 @@ describe('a check whose lease was taken by another one', () => {
     const id = await fixture.requested({ amount: 50 });
     const leaseUntil = new Date(fixture.clock().getTime() + 15_000);
     fixture.provider.returnsForRefunds(async () => {
-      await fixture.db.knex()('refund').where({ id }).update({ leaseUntil });
+      await fixture.db.knex()('payout').where({ id }).update({ leaseUntil });
       return returned(49_00n);
     });
     await fixture.checkRefund(id, CHECK);
-    const row = await fixture.db.knex()('refund').where({ id }).first();
+    const row = await fixture.db.knex()('payout').where({ id }).first();
     expect(row).toMatchObject({ leaseUntil, firstReportedPaidAt: fixture.clock() });
   });
 
@@ -171,7 +171,7 @@ test('a verified callback after a decline is rechecked every two minutes for twe
   const at = new Date(fixture.clock().getTime() + 1_000);
   await rows(
     fixture.db,
-    `INSERT INTO provider_callback (refund_id, channel, body, verified, created_at)
+    `INSERT INTO provider_callback (payout_id, channel, body, verified, created_at)
      VALUES (:id, 'TELEBIRR', 'a callback', true, :at)`,
     { id, at },
   );

@@ -86,7 +86,7 @@ describe('a refund whose outcome is unknown', () => {
     await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow('is SUBMITTED');
     fixture.pass(1);
     const leaseUntil = new Date(fixture.clock().getTime() + 5_000);
-    await fixture.db.knex()('refund').where({ id }).update({ leaseUntil });
+    await fixture.db.knex()('payout').where({ id }).update({ leaseUntil });
     await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow('being queried');
     fixture.pass(10_000);
     const { row } = await fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-SLOW' });
@@ -210,7 +210,7 @@ describe('a merchant whose money out needs two people', () => {
   test('its workflow is past due an hour after the 7 days', async () => {
     const { second } = await awaiting();
     const isPastDue = async (requested: string) => {
-      const sql = `WITH taken AS (DELETE FROM outbox) UPDATE refund SET requested_at = now() - CAST(:requested AS interval),
+      const sql = `WITH taken AS (DELETE FROM outbox) UPDATE payout SET requested_at = now() - CAST(:requested AS interval),
         created_at = now() - interval '8 days' WHERE id = :second`;
       await rows(fixture.db, sql, { second, requested });
       const page = { after: '', limit: 100, onlyPastDue: true };

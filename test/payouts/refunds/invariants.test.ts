@@ -13,28 +13,34 @@ import { returned } from './fixture.ts';
 /** Corruptions that need direct access to the database, and the invariant that finds each. */
 const CORRUPTIONS = [
   [
-    "UPDATE refund SET status = 'FAILED' WHERE status = 'SUCCESS'",
+    "UPDATE payout SET status = 'FAILED' WHERE kind = 'refund' AND status = 'SUCCESS'",
     'each refund has the journals of its status, and no others',
   ],
-  ['UPDATE refund SET fee_santim = fee_santim + 1', 'a refund reserves its amount, fee and tax'],
+  ["UPDATE payout SET fee_santim = fee_santim + 1 WHERE kind = 'refund'", 'a refund reserves its amount, fee and tax'],
   [
-    "UPDATE refund SET amount_santim = amount_santim + 1, fee_santim = fee_santim - 1 WHERE status = 'SUCCESS'",
+    "UPDATE payout SET amount_santim = amount_santim + 1, fee_santim = fee_santim - 1 WHERE kind = 'refund' AND status = 'SUCCESS'",
     'a refund has paid out, and had reversed, what its beneficiary received',
   ],
-  ["UPDATE refund SET channel = 'AWASH'", 'a refund is posted for its own merchant, environment and channel'],
-  ["DELETE FROM refund WHERE status = 'PENDING'", 'each journal of a refund has a refund'],
+  [
+    "UPDATE payout SET channel = 'AWASH' WHERE kind = 'refund'",
+    'a refund is posted for its own merchant, environment and channel',
+  ],
+  ["DELETE FROM payout WHERE kind = 'refund' AND status = 'PENDING'", 'each journal of a refund has a refund'],
   ['UPDATE transaction SET refunded_santim = refunded_santim + 1', REFUND_CHECKS.at(-1)!.description],
   ['UPDATE transaction SET fee_santim = 0', REFUND_CHECKS.at(-1)!.description],
   ['UPDATE transaction SET amount_santim = 9999, received_santim = NULL', REFUND_CHECKS.at(-1)!.description],
   // One that the provider contradicts is left out of the sum only: the others are in it, and each is compared itself.
   [
-    `UPDATE refund SET first_reported_paid_at = now() WHERE status = 'SUCCESS';
-     UPDATE refund SET amount_santim = 20001 WHERE status = 'PENDING'`,
+    `UPDATE payout SET first_reported_paid_at = now() WHERE kind = 'refund' AND status = 'SUCCESS';
+     UPDATE payout SET amount_santim = 20001 WHERE kind = 'refund' AND status = 'PENDING'`,
     REFUND_CHECKS.at(-1)!.description,
   ],
-  ['UPDATE refund SET first_reported_paid_at = now(), amount_santim = 20001', REFUND_CHECKS.at(-1)!.description],
   [
-    "UPDATE refund SET amount_santim = amount_santim + 1 WHERE status = 'PENDING'",
+    "UPDATE payout SET first_reported_paid_at = now(), amount_santim = 20001 WHERE kind = 'refund'",
+    REFUND_CHECKS.at(-1)!.description,
+  ],
+  [
+    "UPDATE payout SET amount_santim = amount_santim + 1 WHERE kind = 'refund' AND status = 'PENDING'",
     'the reserved balance is the sum of open withdrawals, refunds and settlements',
   ],
 ] as const;

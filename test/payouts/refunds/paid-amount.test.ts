@@ -77,7 +77,7 @@ describe('a refund of which its provider has paid more than was requested', () =
       fixture.runInTransaction((tx) =>
         recordRecovery(tx, { of: { kind: 'refund', id }, reference: `OVER-${id}`, at: fixture.clock() }),
       );
-    expect(await recover()).toMatchObject({ isNew: true, money: { amountSantim: 10_00n, refundId: id } });
+    expect(await recover()).toMatchObject({ isNew: true, money: { amountSantim: 10_00n, payoutId: id } });
     expect((await recover()).isNew).toBe(false);
     expect(await queue()).toEqual([]);
     expect((await fixture.request({ amount: 140.01 })).body.message).toContain('at most 140.00 ETB');

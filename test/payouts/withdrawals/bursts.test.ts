@@ -68,10 +68,10 @@ const askForAll = (scope: MerchantScope, count: number): Promise<HttpResponse>[]
   Array.from({ length: count }, (_, index) => ask(scope, `PAY-${index + 1}`));
 
 const requestIdsOf = async ({ merchantId }: MerchantScope): Promise<string[]> => {
-  const found = (await database.db.knex()('withdrawal').where({ merchantId }).select('requestId')) as {
-    requestId: string;
+  const found = (await database.db.knex()('payout').where({ merchantId }).select('reference')) as {
+    reference: string;
   }[];
-  return found.map(({ requestId }) => requestId);
+  return found.map(({ reference }) => reference);
 };
 
 test('two hundred concurrent withdrawals are each created once, while other merchants are served', async () => {

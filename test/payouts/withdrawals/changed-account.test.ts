@@ -71,7 +71,7 @@ function requestWithdrawal({ findProvider } = fixture) {
 
 async function approvedWithdrawal(): Promise<string> {
   const { row } = await requestWithdrawal();
-  await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
+  await rows(database.db, "UPDATE payout SET stage = 'CREATED' WHERE id = :id", { id: row.id });
   return row.id;
 }
 const storedAccount = async (table: string, id: string) =>
@@ -84,7 +84,7 @@ const storedAccount = async (table: string, id: string) =>
 test('a payout in flight is not sent again by another account that the settings have now', async () => {
   const id = await approvedWithdrawal();
   expect((await checkPayout({ ...tillSettings('100'), ...PAYOUTS }, id)).outcome).toBe('accepted');
-  expect(await storedAccount('withdrawal', id)).toBe('100');
+  expect(await storedAccount('payout', id)).toBe('100');
   const changed = await checkPayout({ ...tillSettings('200'), ...PAYOUTS }, id);
   expect([changed.outcome, changed.row.status]).toEqual(['unknown', 'PENDING']);
   expect(gateway.seen).toEqual(['/payout 100 platform']);
@@ -94,7 +94,7 @@ test('a payout in flight is not sent again by another account that the settings 
 test('payouts that are switched off stay with their own account, and new ones are not sent', async () => {
   const [inFlight, unsent] = [await approvedWithdrawal(), await approvedWithdrawal()];
   expect((await checkPayout({ ...OWN, ...PAYOUTS }, inFlight)).outcome).toBe('accepted');
-  expect(await storedAccount('withdrawal', inFlight)).toBe('101');
+  expect(await storedAccount('payout', inFlight)).toBe('101');
   expect((await checkPayout(OWN, inFlight)).outcome).toBe('pending');
   expect((await checkPayout(OWN, unsent)).outcome).toBe('unknown');
   expect(gateway.seen).toEqual(['/payout 101 platform', '/payout-status 101 platform']);

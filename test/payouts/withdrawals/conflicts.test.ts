@@ -125,7 +125,7 @@ test('a decline after SUCCESS posts nothing and opens a case; a repeat does not 
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await contradicted()).toBe(before + 1);
   expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await rows(fixture.db, 'UPDATE payout_case SET closed_at = now() WHERE withdrawal_id = :id', { id });
+  await rows(fixture.db, 'UPDATE payout_case SET closed_at = now() WHERE payout_id = :id', { id });
   await fixture.report(id, REFUSED);
   expect(await conflictOf(id)).toMatchObject({ isContradicted: false });
   await fixture.report(id, PAID_OUT, REFUSED);
@@ -184,7 +184,7 @@ async function paidAndCalledBack(): Promise<string> {
   await fixture.report(id, PAID_OUT);
   await rows(
     fixture.db,
-    `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
+    `INSERT INTO provider_callback (payout_id, channel, body, verified, created_at)
      VALUES (:id, 'TELEBIRR', 'a callback', true, CAST(:now AS timestamptz) + interval '1 second')`,
     { id, now: fixture.clock() },
   );

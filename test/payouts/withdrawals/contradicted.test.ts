@@ -52,7 +52,7 @@ test('COMPLETED beyond the balance is rejected, and the case stays open', async 
   await fixture.ready({ amount: 950 });
   expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
   expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
-  expect(await rows(fixture.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
+  expect(await rows(fixture.db, 'SELECT 1 FROM payout_resolution WHERE payout_id = :id', { id })).toEqual([]);
   expect(await listCases(fixture.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
 });
 

@@ -68,7 +68,7 @@ describe('the lease of a withdrawal', () => {
     const id = await fixture.ready();
     await fixture.checkPayout(id, CHECK);
     const until = new Date(fixture.clock().getTime() + LEASE_MS);
-    await rows(fixture.db, 'UPDATE withdrawal SET lease_until = :until WHERE id = :id', { id, until });
+    await rows(fixture.db, 'UPDATE payout SET lease_until = :until WHERE id = :id', { id, until });
     fixture.provider.returnsForPayouts(PAID_OUT);
     fixture.pass(LEASE_MS - 1);
     expect(await fixture.checkPayout(id, CHECK)).toMatchObject({ queried: false, row: { status: 'PENDING' } });

@@ -11,7 +11,7 @@ const codesOf = ({ data }: { data: { lines: Line[] } }) =>
   data.lines.map(({ problems }) => problems.map(({ code }) => code));
 const available = async (): Promise<number> => Number((await fixture.balance())[0]) / 100;
 const count = async (): Promise<number> =>
-  (await rows(fixture.db, 'SELECT 1 FROM withdrawal WHERE merchant_id = :merchantId', fixture.scope)).length;
+  (await rows(fixture.db, 'SELECT 1 FROM payout WHERE merchant_id = :merchantId', fixture.scope)).length;
 
 test('quotes of several withdrawals are the prices of those that are then requested, and request nothing', async () => {
   const wanted = [fixture.body({ amount: 10.5 }), fixture.body({ amount: 20 })];

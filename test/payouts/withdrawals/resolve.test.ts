@@ -111,7 +111,7 @@ describe('a withdrawal whose provider does not know', () => {
     const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: fixture.clock };
     const input = { ...fixture.scope, kind: 'secret', createdBy: 'opr_1' } as const;
     const { key } = await fixture.db.transaction((trx) => createKey({ trx, pepper, clock }, input));
-    const request = 'UPDATE withdrawal SET requested_by = :keyId, environment = :environment WHERE id = :id';
+    const request = 'UPDATE payout SET requested_by = :keyId, environment = :environment WHERE id = :id';
     await rows(fixture.db, request, { id, keyId: key.id, environment: 'live' });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
     await rows(fixture.db, request, { id, keyId: key.id, environment: 'sandbox' });
@@ -120,7 +120,7 @@ describe('a withdrawal whose provider does not know', () => {
 
   test('a resolution by the operator who confirmed it for the merchant is rejected in live', async () => {
     const id = await unknown();
-    const confirm = `UPDATE withdrawal SET confirmed_by = 'opr_1', confirmed_at = now(), environment = :environment WHERE id = :id`;
+    const confirm = `UPDATE payout SET confirmed_by = 'opr_1', confirmed_at = now(), environment = :environment WHERE id = :id`;
     await rows(fixture.db, confirm, { id, environment: 'live' });
     await expect(resolve(id, COMPLETED)).rejects.toThrow('confirmed by you: you cannot resolve it');
     await rows(fixture.db, confirm, { id, environment: 'sandbox' });
@@ -141,7 +141,7 @@ describe('a withdrawal whose provider does not know', () => {
 
   test('a resolution needs as many agreeing operators as the approval did, of one version; the case names them', async () => {
     const id = await unknown();
-    await rows(fixture.db, `UPDATE withdrawal SET approvals_needed = 2 WHERE id = :id`, { id });
+    await rows(fixture.db, `UPDATE payout SET approvals_needed = 2 WHERE id = :id`, { id });
     expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: true, row: { status: 'PENDING' } });
     expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: false });
     expect(await resolve(id, FAILED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
@@ -149,14 +149,14 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await resolve(id, another, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
     const partly = { ...COMPLETED, paidSantim: 99_99n };
     expect(await resolve(id, partly, 'opr_2')).toMatchObject({ missing: 1, isNew: true, row: { status: 'PENDING' } });
-    await rows(fixture.db, 'UPDATE withdrawal SET version = version + 1 WHERE id = :id', { id });
+    await rows(fixture.db, 'UPDATE payout SET version = version + 1 WHERE id = :id', { id });
     expect(await resolve(id, COMPLETED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
     expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
     expect(await listCases(fixture.db, id)).toEqual([]);
     expect(await resolve(id, COMPLETED, 'opr_3')).toMatchObject({ missing: 0, row: { status: 'SUCCESS' } });
     const [decided] = await rows<{ decidedBy: string[] }>(
       fixture.db,
-      `SELECT decided_by FROM payout_case WHERE withdrawal_id = :id AND decision = 'COMPLETED' AND evidence IS NULL`,
+      `SELECT decided_by FROM payout_case WHERE payout_id = :id AND decision = 'COMPLETED' AND evidence IS NULL`,
       { id },
     );
     expect(decided?.decidedBy).toEqual(['opr_2', 'opr_3']);
@@ -221,7 +221,7 @@ test('a withdrawal not found, not sent, accepted or declined cannot be resolved'
 test('the ledger verification compares the posting with the amount paid', async () => {
   const id = await unknown();
   await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
-  const set = (sql: string) => rows(fixture.db, `UPDATE withdrawal SET ${sql} WHERE id = :id`, { id });
+  const set = (sql: string) => rows(fixture.db, `UPDATE payout SET ${sql} WHERE id = :id`, { id });
   await set('paid_santim = 9100');
   expect((await verifyLedger(fixture.db, WITHDRAWAL_CHECKS)).map(({ about }) => about)).toEqual([
     `withdrawal ${id} has 9000 santim paid out`,

@@ -45,7 +45,7 @@ describe('the review of a withdrawal', () => {
     expect(second.reviewReasons).toEqual(['NEW_BENEFICIARY']);
     await rows(
       fixture.db,
-      `UPDATE withdrawal SET requested_at = requested_at - interval '3 days', completed_at = completed_at - interval '3 days'
+      `UPDATE payout SET requested_at = requested_at - interval '3 days', completed_at = completed_at - interval '3 days'
        WHERE merchant_id = :merchantId`,
       fixture.scope,
     );
@@ -193,9 +193,9 @@ describe('the review of a withdrawal', () => {
 
   test('the requester of a withdrawal cannot approve it in live', async () => {
     const id = (await fixture.request()).body.data.withdrawalRequestId;
-    await rows(fixture.db, `UPDATE withdrawal SET requested_by = 'opr_1', environment = 'live' WHERE id = :id`, { id });
+    await rows(fixture.db, `UPDATE payout SET requested_by = 'opr_1', environment = 'live' WHERE id = :id`, { id });
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await rows(fixture.db, `UPDATE withdrawal SET environment = 'sandbox' WHERE id = :id`, { id });
+    await rows(fixture.db, `UPDATE payout SET environment = 'sandbox' WHERE id = :id`, { id });
   });
 
   test('an approved withdrawal can be rejected until it is sent', async () => {

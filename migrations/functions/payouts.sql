@@ -7,8 +7,8 @@ $$;
 CREATE OR REPLACE FUNCTION withdrawn_since(
   p_merchant_id text, p_environment text, p_channel text, p_since timestamptz
 ) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT coalesce(sum(amount_santim), 0)::bigint FROM withdrawal
-  WHERE merchant_id = p_merchant_id AND environment = p_environment AND channel = p_channel
+  SELECT coalesce(sum(amount_santim), 0)::bigint FROM payout
+  WHERE kind = 'withdrawal' AND merchant_id = p_merchant_id AND environment = p_environment AND channel = p_channel
     AND requested_at >= p_since AND status IN ('PENDING', 'SUCCESS')
 $$;
 
@@ -21,32 +21,29 @@ CREATE OR REPLACE FUNCTION withdrawal_preflight(
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('withdrawal ' || p_merchant_id || ' ' || p_environment, 0));
   RETURN jsonb_build_object(
-    'existingId', (SELECT id FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment AND request_id = p_request_id),
+    'existingId', (SELECT id FROM payout
+      WHERE kind = 'withdrawal' AND merchant_id = p_merchant_id AND environment = p_environment AND reference = p_request_id),
     'channel', channel_state(p_merchant_id, p_environment, p_channel),
     'limits', effective_limits(p_merchant_id, p_environment, p_channel, 'PAY_OUT', p_at),
     'feeRule', effective_fee_rule(p_merchant_id, p_channel, 'PAY_OUT', p_at),
     'policy', effective_review_policy(p_merchant_id),
     'secondPersonFromSantim', (SELECT second_person_from_santim FROM merchant WHERE id = p_merchant_id),
     'usedTodaySantim', withdrawn_since(p_merchant_id, p_environment, p_channel, p_day_start),
-    'inLastHour', (SELECT count(*) FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment AND requested_at > p_at - interval '1 hour'),
-    'paidThereBefore', EXISTS (SELECT 1 FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment
+    'inLastHour', (SELECT count(*) FROM payout
+      WHERE kind = 'withdrawal' AND merchant_id = p_merchant_id AND environment = p_environment AND requested_at > p_at - interval '1 hour'),
+    'paidThereBefore', EXISTS (SELECT 1 FROM payout
+      WHERE kind = 'withdrawal' AND merchant_id = p_merchant_id AND environment = p_environment
         AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status = 'SUCCESS'),
-    'firstPaidThereAsAt', (SELECT min(completed_at) FROM withdrawal
-      WHERE merchant_id = p_merchant_id AND environment = p_environment
+    'firstPaidThereAsAt', (SELECT min(completed_at) FROM payout
+      WHERE kind = 'withdrawal' AND merchant_id = p_merchant_id AND environment = p_environment
         AND coalesce(phone, bank_code || ':' || account_number) = p_beneficiary AND status = 'SUCCESS'
         AND normalize_name(account_name) = normalize_name(p_account_name)));
 END $$;
 
--- Another withdrawal, also if it was reversed, or refund that was paid under a provider's reference.
+-- Another payout, also if it was reversed, that was paid under a provider's reference.
 CREATE OR REPLACE FUNCTION paid_under(p_id text, p_environment text, p_channel text, p_reference text)
 RETURNS text LANGUAGE sql STABLE AS $$
-  SELECT id FROM withdrawal WHERE provider_reference = p_reference AND id <> p_id AND channel = p_channel
+  SELECT id FROM payout WHERE provider_reference = p_reference AND id <> p_id AND channel = p_channel
     AND environment = p_environment AND status IN ('SUCCESS', 'REVERSED')
-  UNION ALL
-  SELECT id FROM refund WHERE provider_reference = p_reference AND id <> p_id AND channel = p_channel
-    AND environment = p_environment AND status = 'SUCCESS'
-  LIMIT 1
+  ORDER BY id DESC LIMIT 1
 $$;
