@@ -7,7 +7,8 @@ export type { WithdrawalInput } from '../src/payouts/withdrawals/workflow.ts';
 type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };
 
 export type WithdrawalDeps = {
-  read: (withdrawalId: string) => Promise<WithdrawalReport>;
+  /** Ends it, where no second person has confirmed it in time. */
+  read: (withdrawalId: string, at: Date) => Promise<WithdrawalReport>;
   /** The sandbox's own review, if no operator has decided. */
   autoDecide: (withdrawalId: string, at: Date) => Promise<void>;
   /** Sends it or queries the provider, and applies the report. */
@@ -15,19 +16,21 @@ export type WithdrawalDeps = {
 };
 
 type WithdrawalRequest = { withdrawalId: string; atMs: number };
+type ReadRequest = { withdrawalId: string; atMs?: number };
 
 export type WithdrawalActivities = ReturnType<typeof createWithdrawalActivities>;
 
 export function createWithdrawalActivities(deps: WithdrawalDeps) {
   const timeOf = (atMs: number): Date => new Date(atMs + elapsedMs());
   return withoutUselessRetries({
-    async readWithdrawal({ withdrawalId }: Pick<WithdrawalRequest, 'withdrawalId'>): Promise<WithdrawalReport> {
-      return reportOf(await deps.read(withdrawalId));
+    // Scheduled without a time before 2026-11-29.
+    async readWithdrawal({ withdrawalId, atMs = Date.now() }: ReadRequest): Promise<WithdrawalReport> {
+      return reportOf(await deps.read(withdrawalId, timeOf(atMs)));
     },
 
     async autoDecide({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
       await deps.autoDecide(withdrawalId, timeOf(atMs));
-      return reportOf(await deps.read(withdrawalId));
+      return reportOf(await deps.read(withdrawalId, timeOf(atMs)));
     },
 
     async checkPayout({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {

@@ -114,6 +114,19 @@ ALTER TABLE payout_approval DROP CONSTRAINT withdrawal_approval_withdrawal_id_fk
 ALTER TABLE payout_case RENAME COLUMN withdrawal_id TO payout_id;
 ALTER TABLE payout_case DROP CONSTRAINT payout_case_withdrawal_id_fkey, ADD FOREIGN KEY (payout_id) REFERENCES payout;
 ALTER INDEX payout_case_withdrawal RENAME TO payout_case_payout;
+-- Of refunds, what was written in the timeline of their payment only: decisions, and what no decision followed.
+INSERT INTO payout_case (payout_id, status, opened_at, decision, provider_reference, paid_santim, reason, decided_by, closed_at)
+  SELECT p.id, 'PENDING', l.occurred_at, l.detail ->> 'outcome', l.detail ->> 'providerReference',
+         coalesce(CAST(l.detail ->> 'paidSantim' AS bigint), 0), l.detail ->> 'reason', '{}', l.occurred_at
+  FROM timeline l JOIN payout p ON p.kind = 'refund' AND p.id = l.detail ->> 'refundId'
+  WHERE l.kind = 'refund.resolved' ORDER BY l.id;
+INSERT INTO payout_case (payout_id, status, evidence, opened_at)
+  SELECT p.id, p.status, (
+           SELECT jsonb_build_object('outcome', 'succeeded', 'amountSantim', l.detail -> 'reportedSantim', 'currency', l.detail -> 'currency')
+           FROM timeline l WHERE l.resource_id = p.transaction_id AND l.kind = 'refund.responded' AND l.detail ->> 'refundId' = p.id
+             AND l.detail ->> 'reportedSantim' IS NOT NULL ORDER BY l.id DESC LIMIT 1), p.first_reported_paid_at
+  FROM payout p
+  WHERE p.kind = 'refund' AND p.status IN ('PENDING', 'FAILED') AND p.first_reported_paid_at IS NOT NULL;
 
 ALTER TABLE withdrawal_resolution RENAME TO payout_resolution;
 ALTER TABLE payout_resolution RENAME COLUMN withdrawal_id TO payout_id;

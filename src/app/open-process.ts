@@ -12,8 +12,9 @@ import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import { countResults } from '../payments/monitoring.ts';
 import { createSyncAttempt } from '../payments/sync.ts';
-import { createCheckRefund } from '../payouts/refunds/sync.ts';
-import { createCheckPayout } from '../payouts/withdrawals/sync.ts';
+import { createCheck } from '../payouts/check.ts';
+import { REFUND } from '../payouts/refunds/refund.ts';
+import { WITHDRAWAL } from '../payouts/withdrawals/withdrawal.ts';
 import { listAccounts } from '../providers/credentials/queries.ts';
 import { earliestCertificate, measureExpiries, providerExpiries, type Expiry } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
@@ -44,8 +45,8 @@ export function openProcess(config: Config, { name, log, registry }: Options) {
 export function createChecks(sync: Parameters<typeof createSyncAttempt>[0]) {
   return {
     checkAttempt: createSyncAttempt(sync),
-    checkPayout: createCheckPayout(sync),
-    checkRefund: createCheckRefund(sync),
+    checkPayout: createCheck(sync, WITHDRAWAL),
+    checkRefund: createCheck(sync, REFUND),
   };
 }
 

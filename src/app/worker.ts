@@ -26,14 +26,13 @@ import { measurePayments } from '../payments/monitoring.ts';
 import { recheckAfterCallbacks, MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
 import { recheckOutgoing } from '../payouts/check.ts';
+import { readConfirmable } from '../payouts/confirm.ts';
 import { measureRefunds } from '../payouts/refunds/monitoring.ts';
-import { REFUNDS } from '../payouts/refunds/sync.ts';
+import { REFUND } from '../payouts/refunds/refund.ts';
 import { findRecoverableRefunds } from '../payouts/refunds/workflow.ts';
-import { cancelUnconfirmed } from '../payouts/withdrawals/confirm.ts';
 import { measureWithdrawals } from '../payouts/withdrawals/monitoring.ts';
-import { readWithdrawal } from '../payouts/withdrawals/queries.ts';
 import { autoDecide } from '../payouts/withdrawals/review.ts';
-import { PAYOUTS } from '../payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../payouts/withdrawals/withdrawal.ts';
 import { findRecoverableWithdrawals } from '../payouts/withdrawals/workflow.ts';
 import { createNoticeWriter } from '../portal/notices.ts';
 import { warnOfExpiries } from '../providers/expiry.ts';
@@ -164,7 +163,7 @@ type Parts = Parameters<typeof createChecks>[0] & Checks & { db: Database; log: 
 
 /** The workflows are the callers, so they are not signalled. */
 function moneyActivities(parts: Parts) {
-  const { db, checkAttempt, checkPayout, checkRefund } = parts;
+  const { checkAttempt, checkPayout, checkRefund } = parts;
   const notifyWorkflow = false;
   return {
     payments: {
@@ -177,7 +176,7 @@ function moneyActivities(parts: Parts) {
         (await checkRefund(refundId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow, now })).row,
     },
     withdrawals: {
-      read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
+      read: (id: string, at: Date) => readConfirmable(parts, WITHDRAWAL, { id, at }),
       autoDecide: (withdrawalId: string, at: Date) => autoDecide(parts, withdrawalId, at),
       check: async (withdrawalId: string, now: Date) =>
         (await checkPayout(withdrawalId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow, now })).row,
@@ -234,13 +233,12 @@ function timedJobs(
   const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
   const jobs = [
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
-    job('cancel unconfirmed withdrawals', MINUTE_MS, (stopping) => cancelUnconfirmed(deps, stopping)),
     job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
     job('recheck payouts with callbacks', 30_000, () =>
-      recheckOutgoing({ ...deps, check: deps.checkPayout }, PAYOUTS, RECHECK_BATCH),
+      recheckOutgoing({ ...deps, check: deps.checkPayout }, WITHDRAWAL, RECHECK_BATCH),
     ),
     job('recheck refunds with callbacks', 30_000, () =>
-      recheckOutgoing({ ...deps, check: deps.checkRefund }, REFUNDS, RECHECK_BATCH),
+      recheckOutgoing({ ...deps, check: deps.checkRefund }, REFUND, RECHECK_BATCH),
     ),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
     job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),

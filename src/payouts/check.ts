@@ -1,6 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Queryable, type Trx } from '../lib/db.ts';
-import type { UnitOfWork } from '../outbox/record.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
 import { warnOfOutcome } from '../providers/exchange.ts';
 import {
@@ -12,16 +11,11 @@ import {
   type Claim,
   type Leased,
 } from '../providers/lease.ts';
-import { findAccountOf, isUnsent, type Accounts, type PayoutOutcome } from '../providers/provider.ts';
-import type { Provider } from '../providers/provider.ts';
-import type { PayoutKind, PayoutRow } from './queries.ts';
-
-/** The columns that a check writes by itself. */
-type Changes = Partial<
-  Pick<PayoutRow, 'version' | 'providerAccount' | 'lastCheckedAt' | 'leaseUntil' | 'submittedAt'>
-> & {
-  stage?: 'CREATED' | 'SUBMITTED';
-};
+import { findAccountOf, isUnsent, type PayoutOutcome } from '../providers/provider.ts';
+import { endUnconfirmed } from './confirm.ts';
+import { changePayout, payoutById, type PayoutRow } from './queries.ts';
+import { applyReport } from './report.ts';
+import type { PayoutRules } from './rules.ts';
 
 /** How a payout or refund is checked. */
 export type CheckOptions = {
@@ -40,26 +34,6 @@ export type CheckOptions = {
 /** The effective time of a change, and whether to signal the workflow. */
 type Effect = { at: Date; notifyWorkflow: boolean };
 
-/** Payouts of a kind: how they are sent, queried and changed. */
-export type Outgoing<Row extends PayoutRow> = {
-  kind: PayoutKind;
-  /** The status that no report of the provider changes. */
-  finalStatus: 'REVERSED' | 'SUCCESS';
-  account: keyof Accounts;
-  lock: (trx: Trx, id: string) => Promise<Row>;
-  update: (trx: Trx, row: Row, changes: Changes) => Promise<Row>;
-  /** Ends one that was not confirmed in time. */
-  endUnconfirmed?: (tx: UnitOfWork, row: Row, effect: Effect) => Promise<Row>;
-  /** Whether it may be sent now, first or again. */
-  isSendable: (trx: Trx, row: Row) => Promise<boolean>;
-  /** When what decides about its account was sent; the order itself unless given. */
-  readSentAt?: (db: Queryable, row: Row) => Promise<Date>;
-  query: (provider: Provider, row: Row) => Promise<PayoutOutcome>;
-  send: (provider: Provider, row: Row, notifyUrl: string) => Promise<PayoutOutcome>;
-  /** Applies the report, and releases the lease. Returns the row afterwards. */
-  apply: (leased: Row & Leased, report: Effect & { outcome: PayoutOutcome }) => Promise<Row>;
-};
-
 /**
  * A payout or refund after a check. `queried`: this call queried the provider, and `outcome` is its report. `isConclusive`: it
  * concludes the verified callback that triggered it, because the provider was queried and knows the outcome, or no report
@@ -77,21 +51,21 @@ type Claimed<Row> = Row & Leased & { isFirst: boolean; mayBeSent: boolean };
  * the report. An order that the provider does not know is sent again under the same id, which never pays twice. Money is
  * released only after the provider has declined. Idempotent, also when called in parallel.
  */
-export function createCheck<Row extends PayoutRow>(deps: CheckDeps, orders: Outgoing<Row>): Check<Row> {
+export function createCheck<Row extends PayoutRow>(deps: CheckDeps, rules: PayoutRules<Row>): Check<Row> {
   return async (id, { now, ...options }) =>
     checkUnderLease<Claimed<Row>, Checked<Row>>(deps.db, {
       table: 'payout',
-      claim: async () => claim(deps, orders, { id, at: now ?? deps.clock(), ...options }),
+      claim: async () => claim(deps, rules, { id, at: now ?? deps.clock(), ...options }),
       check: async (claimed) => {
         const at = now ?? deps.clock();
-        const outcome = await queryProvider(deps, orders, claimed);
-        warnOfOutcome(deps.log, claimed, { [`${orders.kind}Id`]: id, outcome });
+        const outcome = await queryProvider(deps, rules, claimed);
+        warnOfOutcome(deps.log, claimed, { [`${rules.kind}Id`]: id, outcome });
         const isNone = claimed.isFirst && isUnsent(outcome);
         const { notifyWorkflow } = options;
         const row = isNone
-          ? await takeBack(deps, orders, claimed)
-          : await orders.apply(claimed, { outcome, at, notifyWorkflow });
-        return checkedOf(row, { queried: true, outcome: outcome.kind, finalStatus: orders.finalStatus });
+          ? await takeBack(deps, claimed)
+          : await applyReport(deps, rules, { leased: claimed, outcome, at, notifyWorkflow });
+        return checkedOf(row, { queried: true, outcome: outcome.kind, finalStatus: rules.finalStatus });
       },
     });
 }
@@ -109,7 +83,7 @@ function checkedOf<Row extends PayoutRow>(
  */
 async function claim<Row extends PayoutRow>(
   { runInTransaction, clock }: CheckDeps,
-  orders: Outgoing<Row>,
+  rules: PayoutRules<Row>,
   {
     id,
     minIntervalMs,
@@ -119,12 +93,12 @@ async function claim<Row extends PayoutRow>(
   }: Omit<CheckOptions, 'now'> & Effect & { id: string },
 ): Promise<Claim<Claimed<Row>, Checked<Row>>> {
   const { at } = effect;
-  const { finalStatus } = orders;
+  const { finalStatus } = rules;
   const unqueried = (row: Row) => checkedOf(row, { queried: false, outcome: row.lastOutcome, finalStatus });
   return runInTransaction(async (tx) => {
-    const row = await orders.lock(tx.trx, id);
-    if (row.stage === 'AWAITING_CONFIRMATION' && orders.endUnconfirmed) {
-      return { result: unqueried(await orders.endUnconfirmed(tx, row, effect)) };
+    const row = await payoutById<Row>(rules.kind).lock(tx.trx, id);
+    if (row.stage === 'AWAITING_CONFIRMATION') {
+      return { result: unqueried(await endUnconfirmed(tx, rules, { before: row, ...effect })) };
     }
     if (isLeased(row, clock())) return { busy: unqueried(row) };
     const isPending = row.status === 'PENDING';
@@ -136,40 +110,39 @@ async function claim<Row extends PayoutRow>(
     const isDue = minIntervalMs === 0 || sinceMs >= minIntervalMs;
     if (!isQueryable || !isDue) return { result: unqueried(row) };
     const isWanted = isPending && !queryOnly && row.firstReportedPaidAt === null;
-    const mayBeSent = isWanted && (await orders.isSendable(tx.trx, row));
+    const mayBeSent = isWanted && (await rules.isSendable(tx.trx, row));
     if (isFirst && !mayBeSent) return { result: unqueried(row) };
     const leaseUntil = leaseEnd(clock);
     const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
     const changes = { leaseUntil, submittedAt: row.submittedAt ?? at, ...(isFirst && sent) };
-    return { leased: { ...(await orders.update(tx.trx, row, changes)), leaseUntil, isFirst, mayBeSent } };
+    return { leased: { ...(await changePayout(tx.trx, row, changes)), leaseUntil, isFirst, mayBeSent } };
   });
 }
 
 /** The submission was none: as before it, the merchant can cancel a withdrawal, and any account can send it. */
 async function takeBack<Row extends PayoutRow>(
   { runInTransaction, clock }: CheckDeps,
-  orders: Outgoing<Row>,
   claimed: Claimed<Row>,
 ): Promise<Row> {
   return runInTransaction(async ({ trx }) => {
-    const row = await orders.lock(trx, claimed.id);
+    const row = await payoutById<Row>(claimed.kind).lock(trx, claimed.id);
     if (!hasLease(row, claimed)) return row;
     const unsent = { stage: 'CREATED', submittedAt: null, providerAccount: claimed.providerAccount } as const;
     const checked = { lastCheckedAt: clock(), leaseUntil: null, version: row.version + 1 };
-    return orders.update(trx, row, { ...unsent, ...checked });
+    return changePayout(trx, row, { ...unsent, ...checked });
   });
 }
 
 async function queryProvider<Row extends PayoutRow>(
   { db, findProvider, clock, baseUrl }: CheckDeps,
-  orders: Outgoing<Row>,
+  rules: PayoutRules<Row>,
   row: Claimed<Row>,
 ): Promise<PayoutOutcome> {
-  const sentAt = (await orders.readSentAt?.(db, row)) ?? row.submittedAt ?? clock();
-  const provider = await findAccountOf(findProvider, { ...row, sentAt }, orders.account);
+  const sentAt = (await rules.readSentAt?.(db, row)) ?? row.submittedAt ?? clock();
+  const provider = await findAccountOf(findProvider, { ...row, sentAt }, rules.account);
   if ('kind' in provider) return provider;
   if (!row.isFirst) {
-    const outcome = await orders.query(provider, row);
+    const outcome = await rules.query(provider, row);
     // Else the first submission was lost: the same id is paid once at most.
     if (outcome.kind !== 'not-found' || !row.mayBeSent) return outcome;
   }
@@ -177,12 +150,12 @@ async function queryProvider<Row extends PayoutRow>(
   if (clock() >= row.leaseUntil) {
     return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease expired' };
   }
-  const account = provider.accounts?.[orders.account];
+  const account = provider.accounts?.[rules.account];
   if (account !== undefined && row.providerAccount === null) {
     await rows(db, 'UPDATE payout SET provider_account = :account WHERE id = :id', { id: row.id, account });
   }
   const { channel, callbackSecret: secret } = row;
-  return orders.send(provider, row, callbackUrl(provider.callbackBaseUrl ?? baseUrl, { channel, secret }));
+  return rules.send(provider, row, callbackUrl(provider.callbackBaseUrl ?? baseUrl, { channel, secret }));
 }
 
 /** For so long a provider's queries may lag behind its callbacks. */
@@ -194,7 +167,7 @@ const QUERY_LAG = "interval '20 minutes'";
  */
 export async function recheckOutgoing<Row>(
   { db, clock, check }: { db: Queryable; clock: Clock; check: Check<Row> },
-  { kind, finalStatus }: Pick<Outgoing<never>, 'kind' | 'finalStatus'>,
+  { kind, finalStatus }: Pick<PayoutRules, 'kind' | 'finalStatus'>,
   limit: number,
 ): Promise<number> {
   const where = `o.kind = '${kind}' AND (o.status = 'PENDING' OR (

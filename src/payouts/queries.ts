@@ -1,4 +1,5 @@
-import { rows, type Queryable, first } from '../lib/db.ts';
+import { first, rows, updateRow, type Queryable, type Trx } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { rowById } from '../lib/row-by-id.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -62,9 +63,29 @@ export async function listAwaiting(
   return rows<Pick<PayoutRow, 'id' | 'requestedBy'>>(db, sql, { ...scopeOf(scope), kind, limit });
 }
 
+/** The columns of either kind that change after the request. */
+export type PayoutChanges = Partial<Omit<PayoutRow, 'id' | 'kind'>> & { reversedAt?: Date };
+
 /** Payouts of a kind of any merchant by their ids, as {@link rowById}. */
 export const payoutById = <Row extends PayoutRow>(kind: Row['kind']) =>
   rowById<Row>('payout', kind, `kind = '${kind}'`);
+
+/** Changes a locked payout. */
+export async function changePayout<Row extends PayoutRow>(trx: Trx, row: Row, changes: PayoutChanges): Promise<Row> {
+  return found(await updateRow<Row>(trx, { table: 'payout', id: row.id }, changes), row.kind);
+}
+
+/** One payout of the merchant, by our id or its own reference. Throws NOT_FOUND. */
+export async function findPayout<Row extends PayoutRow>(
+  db: Queryable,
+  scope: MerchantScope,
+  { kind, idOrReference }: { kind: Row['kind']; idOrReference: string },
+): Promise<Row> {
+  const sql = `SELECT * FROM payout WHERE kind = :kind AND merchant_id = :merchantId AND environment = :environment
+      AND (id = :idOrReference OR reference = :idOrReference)
+    ORDER BY id <> :idOrReference LIMIT 1`;
+  return found(await first<Row>(db, sql, { ...scopeOf(scope), kind, idOrReference }), kind);
+}
 
 /** The payout of a provider's callback, by the secret in its address; null if there is none. `sentAt`: decides about its account. */
 export async function findPayoutBySecret(db: Queryable, secret: string): Promise<CallbackPayout | null> {

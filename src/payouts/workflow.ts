@@ -17,6 +17,9 @@ type OutgoingWorkflow<Signal> = {
   isWaitOver: Readonly<Record<string, string>>;
 };
 
+/** The workflow ends what is not confirmed in time. */
+const UNCONFIRMED = "o.requested_at < now() - interval '7 days 1 hour'";
+
 /** The id, the messages and the recovery of the workflows of withdrawals or refunds. */
 export function outgoingWorkflow<Signal extends string>({ kind, isWaitOver, ...signals }: OutgoingWorkflow<Signal>) {
   const idOf = (id: string): string => `${kind}-${id}`;
@@ -28,7 +31,9 @@ export function outgoingWorkflow<Signal extends string>({ kind, isWaitOver, ...s
   const message = (id: string, signal: Signal): OutboxMessage => {
     return { kind: 'signal', workflowType: kind, workflowId: idOf(id), signal, priority: 'money' };
   };
-  const waits = Object.entries(isWaitOver).map(([stage, isOver]) => `WHEN o.stage = '${stage}' THEN ${isOver}`);
+  const waits = Object.entries({ AWAITING_CONFIRMATION: UNCONFIRMED, ...isWaitOver }).map(
+    ([stage, isOver]) => `WHEN o.stage = '${stage}' THEN ${isOver}`,
+  );
   return {
     idOf,
     start,

@@ -5,14 +5,15 @@ import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readSecondPersonFrom, setSecondPersonFrom } from '../merchants/operations.ts';
+import { confirmPayout, declinePayout } from '../payouts/confirm.ts';
 import { listAwaiting } from '../payouts/queries.ts';
-import { confirmRefund, declineRefund } from '../payouts/refunds/confirm.ts';
 import type { RefundRow } from '../payouts/refunds/queries.ts';
+import { REFUND } from '../payouts/refunds/refund.ts';
 import { presentRefund, Refund, RefundParams } from '../payouts/refunds/schema.ts';
-import { confirmWithdrawal, declineWithdrawal } from '../payouts/withdrawals/confirm.ts';
 import { presentWithdrawal } from '../payouts/withdrawals/present.ts';
 import type { WithdrawalRow } from '../payouts/withdrawals/queries.ts';
 import { Withdrawal, WithdrawalParams } from '../payouts/withdrawals/schema.ts';
+import { WITHDRAWAL } from '../payouts/withdrawals/withdrawal.ts';
 import * as schema from './schema.ts';
 
 /** The withdrawals and refunds that need a second person of the merchant, and from which amount on they do. */
@@ -102,8 +103,8 @@ function withdrawalRoutes(): Route[] {
       summary: 'Confirm a withdrawal that another person, or a key that another person created, has requested',
       handle: async ({ tx, caller, params, at }) => {
         const notices: string[] = [];
-        const decision = { ...params, userId: caller.userId, at, notices };
-        const row = await confirmWithdrawal(tx, scopeOf(caller), decision);
+        const waiting = { scope: scopeOf(caller), idOrReference: params.withdrawalId, at };
+        const row = await confirmPayout(tx, WITHDRAWAL, { ...waiting, userId: caller.userId, notices });
         const message = ['Withdrawal confirmed', ...notices].join('. ');
         return { message, data: presentWithdrawal(row), audit: auditOf(row) };
       },
@@ -115,7 +116,12 @@ function withdrawalRoutes(): Route[] {
       summary: 'Decline a withdrawal that waits for a second person: it is cancelled, and its money is available again',
       body: schema.Decline,
       handle: async ({ tx, caller, params, body, at }) => {
-        const row = await declineWithdrawal(tx, scopeOf(caller), { ...params, ...body, at });
+        const row = await declinePayout(tx, WITHDRAWAL, {
+          scope: scopeOf(caller),
+          idOrReference: params.withdrawalId,
+          at,
+          ...body,
+        });
         return { message: 'Withdrawal declined', data: presentWithdrawal(row), audit: auditOf(row, body) };
       },
     }),
@@ -145,7 +151,13 @@ function refundRoutes(): Route[] {
       summary: 'Confirm a refund that another person, or a key that another person created, has requested',
       handle: async ({ tx, caller, params, at }) => {
         const notices: string[] = [];
-        const row = await confirmRefund(tx, scopeOf(caller), { ...params, userId: caller.userId, at, notices });
+        const row = await confirmPayout(tx, REFUND, {
+          scope: scopeOf(caller),
+          idOrReference: params.refundId,
+          at,
+          userId: caller.userId,
+          notices,
+        });
         const message = ['Refund confirmed', ...notices].join('. ');
         return { message, data: presentRefund(row), audit: auditOfRefund(row) };
       },
@@ -157,7 +169,12 @@ function refundRoutes(): Route[] {
       summary: 'Decline a refund that waits for a second person: it fails, and its money is available again',
       body: schema.Decline,
       handle: async ({ tx, caller, params, body, at }) => {
-        const row = await declineRefund(tx, scopeOf(caller), { ...params, ...body, at });
+        const row = await declinePayout(tx, REFUND, {
+          scope: scopeOf(caller),
+          idOrReference: params.refundId,
+          at,
+          ...body,
+        });
         return { message: 'Refund declined', data: presentRefund(row), audit: auditOfRefund(row, body) };
       },
     }),

@@ -4,17 +4,17 @@ import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
-import type { CheckRefund } from '../payouts/refunds/sync.ts';
-import { readWithdrawal } from '../payouts/withdrawals/queries.ts';
-import type { CheckPayout } from '../payouts/withdrawals/sync.ts';
+import { type Check } from '../payouts/check.ts';
+import type { RefundRow } from '../payouts/refunds/queries.ts';
+import { readWithdrawal, type WithdrawalRow } from '../payouts/withdrawals/queries.ts';
 import { findProviderOf, type FindProvider, type StatementRow } from '../providers/provider.ts';
 import { readScope, type Scope } from './runs.ts';
 
 export type RecheckDeps = {
   db: Database;
   checkAttempt: CheckAttempt;
-  checkPayout: CheckPayout;
-  checkRefund: CheckRefund;
+  checkPayout: Check<WithdrawalRow>;
+  checkRefund: Check<RefundRow>;
   findProvider: FindProvider;
   log: Pick<Logger, 'warn' | 'error'>;
 };

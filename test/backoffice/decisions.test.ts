@@ -1,6 +1,7 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, fund, PAID_OUT } from '../support/withdrawals.ts';
@@ -121,7 +122,7 @@ describe('a withdrawal with an unknown outcome', () => {
     const id = await withdrawal(birr);
     for (const person of [backOffice.people.finance, otherFinance]) await decide(`${id}/approve`, person);
     backOffice.fixture.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: BigInt((birr - 1) * 100) });
-    const sent = await createCheckPayout(backOffice.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
+    const sent = await createCheck(backOffice.fixture, WITHDRAWAL)(id, { minIntervalMs: 0, notifyWorkflow: false });
     expect(sent.row).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
     return id;
   }

@@ -1,8 +1,9 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
 import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
@@ -51,7 +52,7 @@ async function paid(asked: Asked = {}): Promise<string> {
   await say(`withdrawals/${id}/approve`);
   backOffice.fixture.provider.returnsForPayouts(PAID_OUT);
   const check = { minIntervalMs: 0, notifyWorkflow: false };
-  expect((await createCheckPayout(backOffice.fixture)(id, check)).row.status).toBe('SUCCESS');
+  expect((await createCheck(backOffice.fixture, WITHDRAWAL)(id, check)).row.status).toBe('SUCCESS');
   return id;
 }
 
@@ -122,7 +123,7 @@ test('a withdrawal that its provider has accepted can be resolved after a day', 
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
   backOffice.fixture.provider.returnsForPayouts(TAKEN);
-  await createCheckPayout(backOffice.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  await createCheck(backOffice.fixture, WITHDRAWAL)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({ stage: 'SUBMITTED', links: {} });
   await rows(backOffice.fixture.db, "UPDATE payout SET submitted_at = submitted_at - interval '1 day' WHERE id = :id", {
     id,
@@ -141,7 +142,7 @@ test('a withdrawal with an open outcome can be resolved, and an ended one accept
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
   backOffice.fixture.provider.returnsForPayouts(UNKNOWN_PAYOUT);
-  await createCheckPayout(backOffice.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  await createCheck(backOffice.fixture, WITHDRAWAL)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({
     stage: 'UNKNOWN',
     lastOutcome: 'unknown',

@@ -1,6 +1,7 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { createRefund } from '../../src/payouts/refunds/create.ts';
-import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';
@@ -31,7 +32,7 @@ async function unknownRefund(of = scope, requestedBy = 'key_1') {
   const wanted = { transactionId, reference, amountSantim: 40_00n, returnFee: false, reason: 'Returned', requestedBy };
   const { row } = await fixture.runInTransaction((tx) => createRefund({ ...fixture, tx }, of, wanted));
   fixture.provider.returnsForRefunds({ kind: 'unknown', reason: 'timeout', message: 'no answer' });
-  await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, notifyWorkflow: true });
+  await createCheck(fixture, REFUND)(row.id, { minIntervalMs: 0, notifyWorkflow: true });
   const submittedAt = new Date(Date.now() - 2 * 3_600_000);
   await fixture.db.knex()('payout').where({ id: row.id }).update({ submittedAt, leaseUntil: null });
   return { refundId: row.id, transactionId, reference };
@@ -112,7 +113,7 @@ test('an overpaid refund is resolved with the paid amount, and its excess recove
   const { refundId } = await unknownRefund();
   const reported = { kind: 'succeeded', amountSantim: 45_00n, currency: 'ETB', providerCode: 'OK' } as const;
   fixture.provider.returnsForRefunds({ ...reported, providerReference: `BACK-${refundId}` });
-  await createCheckRefund(fixture)(refundId, { minIntervalMs: 0, notifyWorkflow: true });
+  await createCheck(fixture, REFUND)(refundId, { minIntervalMs: 0, notifyWorkflow: true });
   const paid = { ...RESOLUTION, outcome: 'COMPLETED', providerReference: `BACK-${refundId}`, paidAmount: 45 };
   const tooMuch = await resolve(refundId, { ...paid, paidAmount: 45.01 });
   expect(tooMuch.body.error.details).toMatchObject([{ field: 'paidAmount' }]);

@@ -9,8 +9,9 @@ import { createNotifier } from '../../src/outbox/listener.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createSyncAttempt } from '../../src/payments/sync.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { withdrawalRoutes } from '../../src/payouts/withdrawals/routes.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
 import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
@@ -119,7 +120,7 @@ export async function countCreateWithdrawal(db: Database): Promise<StatementCoun
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
   await fund(fixture, scope, 1_000_00n);
-  const routes = withdrawalRoutes({ ...fixture, checkPayout: createCheckPayout(fixture) });
+  const routes = withdrawalRoutes({ ...fixture, checkPayout: createCheck(fixture, WITHDRAWAL) });
   const server = await startTestServer(testServerDeps(db, { routes }), stubKey(scope.merchantId));
   const create = async (requestId: string): Promise<void> => {
     const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };

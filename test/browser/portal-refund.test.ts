@@ -5,8 +5,9 @@ import { parse } from 'csv-parse/sync';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { toBirr } from '../../src/lib/money.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { createRefund } from '../../src/payouts/refunds/create.ts';
-import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { DECLINED, returned } from '../payouts/refunds/fixture.ts';
 import { confirmTwoFactor } from '../portal/portal.ts';
@@ -33,7 +34,7 @@ beforeAll(() => returnFeesOnRefund(portal.database));
 async function report(outcome: typeof DECLINED): Promise<void> {
   const { id } = await portal.db.knex()('payout').where({ kind: 'refund', status: 'PENDING' }).first('id');
   portal.fixture.provider.returnsForRefunds(outcome);
-  await createCheckRefund(portal.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  await createCheck(portal.fixture, REFUND)(id, { minIntervalMs: 0, notifyWorkflow: false });
 }
 
 test.each(WIDTHS)(

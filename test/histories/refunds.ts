@@ -1,6 +1,7 @@
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { confirmRefund } from '../../src/payouts/refunds/confirm.ts';
+import { confirmPayout } from '../../src/payouts/confirm.ts';
 import { readRefund } from '../../src/payouts/refunds/queries.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import { refundWorkflowId } from '../../src/payouts/refunds/workflow.ts';
 import { buy } from '../chaos/service.ts';
 import { skipTime } from '../support/temporal.ts';
@@ -20,8 +21,8 @@ export const REFUND_SCENES: Scenes = {
     await fixture.db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, 1n));
     const refundId = await request(scene, 'refunded');
     await untilProgress(scene, refundWorkflowId(refundId), 'waiting for a second person');
-    const decision = { refundId, userId: 'usr_1', at: new Date(), notices: [] };
-    await fixture.runInTransaction((tx) => confirmRefund(tx, scope, decision));
+    const decision = { scope, idOrReference: refundId, userId: 'usr_1', at: new Date(), notices: [] };
+    await fixture.runInTransaction((tx) => confirmPayout(tx, REFUND, decision));
     return refundWorkflowId(refundId);
   },
   'refund-failed': async (scene) => refundWorkflowId(await request(scene, 'failed')),

@@ -251,7 +251,7 @@ export function applyRefundOutcome(refund: ModelRefund, outcome: RefundOutcome):
 type Resolution = { outcome: 'COMPLETED' | 'FAILED'; paidSantim?: Santim | undefined };
 
 /** Applies a resolution with all required approvals. */
-export function resolvePayout(payout: Payout, { outcome, paidSantim }: Resolution): void {
+export function applyResolution(payout: Payout, { outcome, paidSantim }: Resolution): void {
   payout.resolved = true;
   if (outcome === 'COMPLETED' && payout.status !== 'SUCCESS') {
     payout.status = 'SUCCESS';

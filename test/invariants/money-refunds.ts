@@ -1,5 +1,6 @@
 import { createRefund } from '../../src/payouts/refunds/create.ts';
-import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { DECLINED, NOT_THERE, returned, TAKEN, UNKNOWN } from '../payouts/refunds/fixture.ts';
@@ -176,7 +177,7 @@ function resolve(scenario: Scenario, one: ModelRefund, step: Resolve): PlannedCa
     call: () =>
       fixture.runInTransaction(async (tx) => {
         const found = { outcome, paidSantim, providerReference: `REF-${one.id}`, reason: 'Confirmed by the provider' };
-        return (await resolveRefund(tx, one.id, { ...found, operatorId: 'opr_1', at })).isNew;
+        return (await resolvePayout(tx, REFUND, { id: one.id, ...found, operatorId: 'opr_1', at })).isNew;
       }),
     record: () => {
       if (outcome === 'COMPLETED') Object.assign(one, paid, { status: 'SUCCESS' });

@@ -3,8 +3,11 @@ import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setReviewPolicy } from '../../src/merchants/review-policy.ts';
-import { createCheckRefund, type CheckRefund } from '../../src/payouts/refunds/sync.ts';
-import { createCheckPayout, type CheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { createCheck, type Check } from '../../src/payouts/check.ts';
+import type { RefundRow } from '../../src/payouts/refunds/queries.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import type { WithdrawalRow } from '../../src/payouts/withdrawals/queries.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome, ProviderOutcome, RefundOutcome } from '../../src/providers/provider.ts';
 import { buildMerchant, buildFixture, type Fixture } from '../support/build.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -21,8 +24,8 @@ const MONDAY = new Date('2027-01-18T06:00:00.000Z');
 /** A merchant with its provider, its operators, and the model beside the ledger. */
 export type Scenario = {
   fixture: Fixture;
-  checkPayout: CheckPayout;
-  checkRefund: CheckRefund;
+  checkPayout: Check<WithdrawalRow>;
+  checkRefund: Check<RefundRow>;
   scope: MerchantScope;
   isSuspended: boolean;
   books: Books;
@@ -57,8 +60,8 @@ export async function startScenario({ db }: TestDatabase): Promise<Scenario> {
   const books = { payments: [], payouts: [], settlements: [], refunds: [] };
   return {
     fixture,
-    checkPayout: createCheckPayout(fixture),
-    checkRefund: createCheckRefund(fixture),
+    checkPayout: createCheck(fixture, WITHDRAWAL),
+    checkRefund: createCheck(fixture, REFUND),
     scope,
     isSuspended: false,
     books,

@@ -1,7 +1,8 @@
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
@@ -10,7 +11,7 @@ import {
   applyPayoutOutcome,
   finalDebitOf,
   mayResolve,
-  resolvePayout,
+  applyResolution,
   debitOf,
   type Payout,
 } from './money-model.ts';
@@ -248,7 +249,7 @@ function resolve(scenario: Scenario, payout: Payout, step: Resolve): PlannedCall
           reason: 'Confirmed by the provider',
           operatorId: operator,
         };
-        const resolved = await resolveWithdrawal(tx, payout.id, { ...resolution, at });
+        const resolved = await resolvePayout(tx, WITHDRAWAL, { id: payout.id, ...resolution, at });
         ({ missing } = resolved);
         return resolved.isNew;
       }),
@@ -264,7 +265,7 @@ function resolve(scenario: Scenario, payout: Payout, step: Resolve): PlannedCall
         outcome === 'COMPLETED' &&
         finalDebitOf(paid) > expectedOf(scenario.books).available;
       if (lacks) scenario.violations.push(`${payout.id} was paid without the available balance`);
-      resolvePayout(payout, result);
+      applyResolution(payout, result);
     },
   };
 }

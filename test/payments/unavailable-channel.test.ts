@@ -12,8 +12,9 @@ import { channelRoutes } from '../../src/merchants/channels/routes.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { withdrawalRoutes } from '../../src/payouts/withdrawals/routes.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { CIRCUIT } from '../../src/providers/circuit-breaker.ts';
 import { connectLive } from '../providers/live.ts';
 import {
@@ -63,7 +64,7 @@ describe('while the provider of a live channel does not respond', () => {
       Fixture,
       Fixture,
     ];
-    const checkPayout = createCheckPayout(api);
+    const checkPayout = createCheck(api, WITHDRAWAL);
     const routes = [...channelRoutes(api), ...checkoutRoutes(api), ...withdrawalRoutes({ ...api, checkPayout })];
     server = await startTestServer(testServerDeps(db, { routes, clock }));
     const app = new Koa();
@@ -218,7 +219,7 @@ describe('while the provider of a live channel does not respond', () => {
     const id: string = body.data.withdrawalRequestId;
     // As if reviewed.
     await rows(database.db, "UPDATE payout SET stage = 'CREATED', approvals_needed = 0 WHERE id = :id", { id });
-    const checkPayout = createCheckPayout(worker);
+    const checkPayout = createCheck(worker, WITHDRAWAL);
     for (const _ of ['once', 'again']) {
       expect(await checkPayout(id, CHECK)).toMatchObject({ outcome: 'unknown', row: { stage: 'CREATED' } });
     }

@@ -2,7 +2,8 @@ import { createOperator } from '../../src/access/operators.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { createRefund } from '../../src/payouts/refunds/create.ts';
-import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import { buildAttempt, buildFixture, buildSession, PAID, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';
@@ -114,7 +115,7 @@ test('who has requested or confirmed it for the merchant cannot resolve it as an
     const { id: operatorId } = await portal.db.transaction((trx) => createOperator(trx, about));
     const found = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'It was not sent' } as const;
     const resolving = money.runInTransaction((tx) =>
-      resolveRefund(tx, refundId, { ...found, operatorId, at: new Date() }),
+      resolvePayout(tx, REFUND, { id: refundId, ...found, operatorId, at: new Date() }),
     );
     await expect(resolving).rejects.toThrow(`This refund was ${did} by you: you cannot resolve it`);
   }

@@ -4,9 +4,10 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { LOCAL_PEPPER } from '../../src/lib/secrets.ts';
-import { cancelUnconfirmed } from '../../src/payouts/withdrawals/confirm.ts';
+import { readConfirmable } from '../../src/payouts/confirm.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { approveWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
@@ -208,16 +209,16 @@ test('a withdrawal that is not confirmed within 7 days is cancelled, with its ev
   await setPolicy(100);
   const id = await requestLive(finance.userId);
   await rows(portal.db, `UPDATE membership SET role = 'viewer' WHERE user_id = :userId`, finance);
-  const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
+  const readByWorkflow = () => readConfirmable(money, WITHDRAWAL, { id, at: new Date() });
   const age = `UPDATE payout SET requested_at = now() - interval '1 hour' * :hours WHERE id = :id`;
   const ageOf = (hours: number) => rows(portal.db, age, { id, hours });
   await ageOf(7 * 24 - 1);
-  await cancelDue();
+  await readByWorkflow();
   expect((await readLive(id)).stage).toBe('AWAITING_CONFIRMATION');
 
   await ageOf(7 * 24 + 1);
   expect((await decide(owner, id)).body.message).toMatch(/could be confirmed until 2/);
-  await cancelDue();
+  await readByWorkflow();
   const { status, timeline } = await readLive(id);
   expect([status, timeline.at(-1).kind]).toEqual(['CANCELLED', 'confirmation.expired']);
   expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
@@ -228,48 +229,20 @@ test('a withdrawal that is not confirmed within 7 days is cancelled, with its ev
   expect(mailed.map(({ recipient }) => recipient).toSorted()).toEqual([owner.email, finance.email].toSorted());
 });
 
-test('several workers and a person at once end each withdrawal that was not confirmed in time, once', async () => {
+test('its workflow, twice, and a person at once end a withdrawal that was not confirmed in time, once', async () => {
   await setPolicy(100);
-  const ids = [];
-  for (let count = 0; count < 5; count += 1) ids.push(await requestLive(finance.userId));
-  await rows(portal.db, `UPDATE payout SET requested_at = now() - interval '8 days' WHERE id = ANY (:ids)`, {
-    ids,
-  });
-  const cancelDue = () => cancelUnconfirmed(money, new AbortController().signal);
-  const [first = ''] = ids;
-  await Promise.all([cancelDue(), cancelDue(), decide(owner, first), decide(owner, first, { verb: 'decline' })]);
-  await cancelDue();
-  const ended = await rows<{ id: string }>(
-    portal.db,
-    `SELECT resource_id AS id FROM timeline WHERE kind IN ('confirmation.expired', 'confirmation.declined', 'confirmation.given')
-     AND resource_id = ANY (:ids)`,
-    { ids },
-  );
-  expect(ended.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  const id = await requestLive(finance.userId);
+  await rows(portal.db, `UPDATE payout SET requested_at = now() - interval '8 days' WHERE id = :id`, { id });
+  const readByWorkflow = () => readConfirmable(money, WITHDRAWAL, { id, at: new Date() });
+  const byPerson = [decide(owner, id), decide(owner, id, { verb: 'decline' })];
+  await Promise.all([readByWorkflow(), readByWorkflow(), ...byPerson]);
+  const { timeline } = await readLive(id);
+  const decided = timeline.filter(({ kind }: { kind: string }) => kind.startsWith('confirmation.'));
+  expect(decided.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'confirmation.requested',
+    expect.stringMatching(/^confirmation\.(expired|declined)$/),
+  ]);
   expect(await readBalance(portal.db, live)).toMatchObject({ availableSantim: 1_000_00n, reservedSantim: 0n });
-});
-
-test('a withdrawal that cannot be cancelled holds up no other, and is logged', async () => {
-  await setPolicy(100);
-  const [broken, other] = [await requestLive(finance.userId), await requestLive(finance.userId)];
-  const age = `UPDATE payout SET requested_at = now() - interval '1 day' * :days WHERE id = :id`;
-  await rows(portal.db, age, { id: broken, days: 9 });
-  await rows(portal.db, age, { id: other, days: 8 });
-  const refusing: Fixture['runInTransaction'] = (work) =>
-    money.runInTransaction(async (tx) => {
-      const result = await work(tx);
-      const sql = `SELECT id FROM payout WHERE id = :broken AND status = 'CANCELLED'`;
-      if ((await rows(tx.trx, sql, { broken })).length > 0) throw new Error('refused');
-      return result;
-    });
-  const logged: unknown[] = [];
-  const log = { ...money.log, error: (...given: unknown[]) => logged.push(given) } as unknown as Fixture['log'];
-  await cancelUnconfirmed({ ...money, log, runInTransaction: refusing }, new AbortController().signal);
-  const stateOf = async (id: string) => (await readLive(id)).status;
-  expect([await stateOf(broken), await stateOf(other)]).toEqual(['PENDING', 'CANCELLED']);
-  expect(logged).toMatchObject([[{ id: broken, err: { message: 'refused' } }, expect.stringContaining('next run')]]);
-  await cancelUnconfirmed(money, new AbortController().signal);
-  expect(await stateOf(broken)).toBe('CANCELLED');
 });
 
 test('a withdrawal that waits is mailed to those who may confirm it, but not to its requester', async () => {

@@ -1,7 +1,8 @@
 import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { first, rows } from '../../src/lib/db.ts';
-import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { createCheck } from '../../src/payouts/check.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import type { AccountStatement, FindProvider, ReadStatement, StatementRow } from '../../src/providers/provider.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
@@ -43,8 +44,8 @@ beforeEach(async () => {
   fixture = { ...buildFixture(database.db, { clock, findProvider }), provider };
   steps = createReconciliationSteps({
     ...fixture,
-    checkPayout: createCheckPayout(fixture),
-    checkRefund: createCheckRefund(fixture),
+    checkPayout: createCheck(fixture, WITHDRAWAL),
+    checkRefund: createCheck(fixture, REFUND),
   });
 });
 afterEach(async () => {

@@ -1,7 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
-import { listCases, readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
-import { transitionWithdrawal } from '../../src/payouts/withdrawals/transition.ts';
+import { listCases } from '../../src/payouts/cases.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
+import { transitionPayout } from '../../src/payouts/transition.ts';
+import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { stateOfSession } from '../support/build.ts';
@@ -244,10 +246,14 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
 /** As a decline of its provider does. */
 async function fail(id: string): Promise<void> {
   const failure = { code: 'REJECTED', message: 'No.', providerCode: 'E1', retryable: false } as const;
-  const failed = { to: 'FAILED', kind: 'payout.failed', detail: { code: 'REJECTED' }, changes: { failure } } as const;
+  const failed = {
+    to: 'FAILED',
+    entry: { kind: 'payout.failed', detail: { code: 'REJECTED' } },
+    changes: { failure },
+  } as const;
   const change = { ...failed, at: fixture.clock(), notifyWorkflow: false };
   const row = await readWithdrawal(fixture.db, id);
-  await fixture.runInTransaction((tx) => transitionWithdrawal(tx, row, change));
+  await fixture.runInTransaction((tx) => transitionPayout(tx, WITHDRAWAL, { ...change, before: row }));
 }
 
 test('a payout of another amount matches the statement once an operator has resolved it with the paid amount', async () => {
@@ -260,15 +266,10 @@ test('a payout of another amount matches the statement once an operator has reso
   expect(await fixture.compare('AWASH')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   const [{ listedSantim } = {}] = await fixture.open();
   expect(listedSantim).not.toBe(20_00n);
-  const resolution = {
-    outcome: 'COMPLETED',
-    providerReference: 'X',
-    reason: 'Their receipt.',
-    operatorId: 'opr_1',
-  } as const;
-  await fixture.runInTransaction((tx) =>
-    resolveWithdrawal(tx, withdrawalId, { ...resolution, at: fixture.clock(), paidSantim: listedSantim ?? undefined }),
-  );
+  const receipt = { outcome: 'COMPLETED', providerReference: 'X', reason: 'Their receipt.' } as const;
+  const by = { operatorId: 'opr_1', at: fixture.clock() };
+  const resolution = { id: withdrawalId, ...receipt, ...by, paidSantim: listedSantim ?? undefined };
+  await fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, resolution));
   expect((await fixture.compare('AWASH')).status).toBe('CLEAN');
   await expectClearingAgrees(fixture);
 });

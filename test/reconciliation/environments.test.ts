@@ -1,7 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
-import { createCheckPayout, type CheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { createCheck, type Check } from '../../src/payouts/check.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import type { WithdrawalRow } from '../../src/payouts/withdrawals/queries.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow.ts';
@@ -16,7 +18,7 @@ type Environment = MerchantScope['environment'];
 
 let database: TestDatabase;
 let fixture: Fixture;
-let checkPayout: CheckPayout;
+let checkPayout: Check<WithdrawalRow>;
 let merchantId: string;
 /** What TELEBIRR lists, in each environment. */
 let listed: Record<Environment, StatementRow[]>;
@@ -30,7 +32,7 @@ beforeEach(async () => {
       ? { ...provider, statement: async () => ({ kind: 'page', rows: listed[environment], next: null }) }
       : null;
   fixture = { ...buildFixture(database.db, { findProvider }), provider };
-  checkPayout = createCheckPayout(fixture);
+  checkPayout = createCheck(fixture, WITHDRAWAL);
   ({ merchantId } = await buildFreeMerchant(fixture));
   await buildLive(database.db, { merchantId });
 });
@@ -71,7 +73,7 @@ async function paidOut(environment: Environment): Promise<string> {
 /** Reads, settles and compares the day, as its workflow does; answers what differs. */
 async function compare(environment: Environment, addisDay = TODAY) {
   const day = { environment, channel: 'TELEBIRR', day: addisDay } as const;
-  const steps = createReconciliationSteps({ ...fixture, checkPayout, checkRefund: createCheckRefund(fixture) });
+  const steps = createReconciliationSteps({ ...fixture, checkPayout, checkRefund: createCheck(fixture, REFUND) });
   await fixture.runInTransaction((tx) => requestRun(tx, fixture, day));
   const reading = await steps.startImport(reconciliationId(day), fixture.clock());
   while ((await steps.importNextPage(reading)).kind !== 'end');

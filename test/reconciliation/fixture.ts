@@ -3,9 +3,12 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import { parseBirr, type Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { Channel } from '../../src/merchants/channels/channel.ts';
-import { createCheckRefund, type CheckRefund } from '../../src/payouts/refunds/sync.ts';
+import { createCheck, type Check } from '../../src/payouts/check.ts';
+import type { RefundRow } from '../../src/payouts/refunds/queries.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
-import { createCheckPayout, type CheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import type { WithdrawalRow } from '../../src/payouts/withdrawals/queries.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type { FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
 import { abandonRun, compareDay, type RunResult } from '../../src/reconciliation/compare.ts';
@@ -36,8 +39,8 @@ export type ReconciliationFixture = Fixture & {
   simulator: TestSimulator;
   scope: MerchantScope;
   steps: ReturnType<typeof createReconciliationSteps>;
-  checkPayout: CheckPayout;
-  checkRefund: CheckRefund;
+  checkPayout: Check<WithdrawalRow>;
+  checkRefund: Check<RefundRow>;
   /** Lets time pass for us and for the provider. */
   live: (ms: number) => Promise<void>;
   /** From now on what providers list arrives like this; as it is by default. */
@@ -66,7 +69,9 @@ export const readDay = (db: Database, where: { channel?: Channel } = {}) =>
     .first('s.*', 'reconciliation.*', db.knex().raw('coalesce(reconciliation.error, s.error) AS error'));
 
 /** The operations of the workflow, as its activities call them. */
-export function createReconciliationSteps(deps: Fixture & { checkPayout: CheckPayout; checkRefund: CheckRefund }) {
+export function createReconciliationSteps(
+  deps: Fixture & { checkPayout: Check<WithdrawalRow>; checkRefund: Check<RefundRow> },
+) {
   const { db, runInTransaction } = deps;
   return {
     startImport: (id: string, at: Date) => startImport(db, id, at),
@@ -94,8 +99,8 @@ export async function createReconciliationFixture(): Promise<ReconciliationFixtu
     return provider && { ...provider, statement };
   };
   const fixture = buildFixture(database.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
-  const checkPayout = createCheckPayout(fixture);
-  const checkRefund = createCheckRefund(fixture);
+  const checkPayout = createCheck(fixture, WITHDRAWAL);
+  const checkRefund = createCheck(fixture, REFUND);
   const steps = createReconciliationSteps({ ...fixture, checkPayout, checkRefund });
   const scope = await buildFreeMerchant(fixture);
   let requests = 0;

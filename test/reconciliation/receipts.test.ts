@@ -3,9 +3,10 @@ import { createValidator } from '../../src/http/validate.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
+import { transitionPayout } from '../../src/payouts/transition.ts';
 import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
-import { transitionWithdrawal } from '../../src/payouts/withdrawals/transition.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { decideReceipt, recordReceipt, recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { ReceiptDecision, Remittance } from '../../src/reconciliation/receipts/schema.ts';
@@ -193,9 +194,9 @@ async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: 
   await fixture.compare('AWASH');
   const [{ listedSantim } = {}] = await fixture.open();
   const receipt = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
-  const paidSantim = listedSantim ?? 0n;
-  await fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...receipt, at: fixture.clock(), paidSantim }));
-  return { id, excess: paidSantim - 20_00n };
+  const resolution = { id, ...receipt, at: fixture.clock(), paidSantim: listedSantim ?? 0n };
+  await fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, resolution));
+  return { id, excess: resolution.paidSantim - 20_00n };
 }
 const recover = (id: string, reference = 'AW-1', of = { kind: 'withdrawal' as const, id }) =>
   fixture.runInTransaction((tx) => recordRecovery(tx, { of, reference, at: fixture.clock() }));
@@ -236,8 +237,8 @@ test('a recovery whose payout is reversed afterwards is in the work queue until 
   const { money } = await recover(id);
   const paid = await readWithdrawal(fixture.db, id);
   expect(paid.status).toBe('SUCCESS');
-  const reversed = { to: 'REVERSED', kind: 'payout.reversed', at: fixture.clock() } as const;
-  await fixture.runInTransaction((tx) => transitionWithdrawal(tx, paid, reversed));
+  const reversed = { to: 'REVERSED', before: paid, at: fixture.clock() } as const;
+  await fixture.runInTransaction((tx) => transitionPayout(tx, WITHDRAWAL, reversed));
   expect(await suspense()).toBe(excess);
   expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_OVERPAID', id: money.id }]);
   await decide(money.id, { as: 'CORRECTED' });

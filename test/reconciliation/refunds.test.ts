@@ -1,6 +1,7 @@
 import { createRefund } from '../../src/payouts/refunds/create.ts';
 import { readRefund } from '../../src/payouts/refunds/queries.ts';
-import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationFixture, expectClearingAgrees, SANDBOX_CHANNELS } from './fixture.ts';
 import type { ReconciliationFixture } from './fixture.ts';
@@ -106,7 +107,7 @@ test('a refund of another amount matches the statement once an operator has reso
   expect(listedSantim).toBe(41_00n);
   const found = { outcome: 'COMPLETED', providerReference: 'X', reason: 'Their receipt.', paidSantim: 41_00n } as const;
   const decision = { ...found, operatorId: 'opr_1', at: fixture.clock() };
-  await fixture.runInTransaction((tx) => resolveRefund(tx, id, decision));
+  await fixture.runInTransaction((tx) => resolvePayout(tx, REFUND, { id: id, ...decision }));
   expect(await fixture.compare('AWASH')).toEqual({ status: 'CLEAN', discrepancies: 0 });
   const day = await fixture.db.knex()('reconciliation').where({ channel: 'AWASH' }).first();
   expect(day.booked).toMatchObject({ refunds: { count: 1, santim: '4100' } });

@@ -1,7 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import { createSyncAttempt } from '../../src/payments/sync.ts';
+import { transitionPayout } from '../../src/payouts/transition.ts';
 import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
-import { transitionWithdrawal } from '../../src/payouts/withdrawals/transition.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { UNKNOWN } from '../support/build.ts';
@@ -85,12 +86,12 @@ async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
   await fixture.live(1_500);
   await rows(fixture.db, "UPDATE payout SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
   const ended = {
-    REJECTED: { to: 'REJECTED', kind: 'review.rejected' },
-    CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled' },
+    REJECTED: { to: 'REJECTED', entry: { kind: 'review.rejected' } },
+    CANCELLED: { to: 'CANCELLED', entry: { kind: 'withdrawal.cancelled' } },
   } as const;
   const move = { ...ended[status], at: fixture.clock(), notifyWorkflow: false };
   const row = await readWithdrawal(fixture.db, id);
-  await fixture.runInTransaction((tx) => transitionWithdrawal(tx, row, move));
+  await fixture.runInTransaction((tx) => transitionPayout(tx, WITHDRAWAL, { ...move, before: row }));
   return id;
 }
 

@@ -1,6 +1,7 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { autoDecide } from '../../src/payouts/withdrawals/review.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
@@ -82,7 +83,7 @@ test('the row of a returned settlement has each field in its own column', async 
 });
 
 test('the row of a reversed withdrawal has each field in its own column', async () => {
-  const checkPayout = createCheckPayout(fixture);
+  const checkPayout = createCheck(fixture, WITHDRAWAL);
   const { id, reference: requestId } = await withdraw(fixture, scope, 100_00n);
   await autoDecide(fixture, id, fixture.clock());
   for (const outcome of [PAID_OUT, REVERSED]) {

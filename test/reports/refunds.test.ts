@@ -4,9 +4,10 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { createRefund } from '../../src/payouts/refunds/create.ts';
-import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
-import { createCheckRefund } from '../../src/payouts/refunds/sync.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import { DECLINED, returned, TAKEN } from '../payouts/refunds/fixture.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../support/build.ts';
@@ -84,12 +85,12 @@ async function playRefund(scope: MerchantScope, { transactionId, paid, wanted }:
   const { replies, paidSantim } = { paidSantim: undefined, ...SCENARIOS[scenario](amountSantim) };
   for (const reply of replies) {
     fixture.provider.returnsForRefunds(reply);
-    await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
+    await createCheck(fixture, REFUND)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
   }
   if (paidSantim === undefined) return;
   const found = { outcome: 'COMPLETED', providerReference: `BACK-${row.id}`, reason: 'Their receipt.' } as const;
   const by = { operatorId: 'opr_1', at: fixture.clock(), paidSantim };
-  await fixture.runInTransaction((tx) => resolveRefund(tx, row.id, { ...found, ...by }));
+  await fixture.runInTransaction((tx) => resolvePayout(tx, REFUND, { id: row.id, ...found, ...by }));
 }
 
 /** Plays payments and refunds day by day. */

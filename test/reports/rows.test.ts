@@ -8,10 +8,11 @@ import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants
 import { expireDueSessions } from '../../src/payments/close-session.ts';
 import { TRANSACTION_STATUSES } from '../../src/payments/states.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import { autoDecide } from '../../src/payouts/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../src/payouts/withdrawals/routes.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/payouts/withdrawals/states.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -43,7 +44,7 @@ let nowMs = FIRST_DAY_MS;
 beforeAll(async () => {
   database = await createTestDatabase();
   fixture = buildFixture(database.db, { clock: () => new Date(nowMs) });
-  const checkPayout = createCheckPayout(fixture);
+  const checkPayout = createCheck(fixture, WITHDRAWAL);
   reports = await startReports(fixture, [
     ...transactionRoutes(fixture),
     ...withdrawalRoutes({ ...fixture, checkPayout }),
@@ -90,7 +91,7 @@ async function seedWithdrawal(number: number): Promise<void> {
     [{ ...PAID_OUT, amountSantim, providerReference: `OUT-${number}` }, REFUSED, UNKNOWN_PAYOUT][number % 3] ??
     UNKNOWN_PAYOUT;
   fixture.provider.returnsForPayouts(outcome);
-  await createCheckPayout(fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  await createCheck(fixture, WITHDRAWAL)(id, { minIntervalMs: 0, notifyWorkflow: false });
 }
 
 type Listed = { total: number; ids: string[] };

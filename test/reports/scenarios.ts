@@ -2,12 +2,13 @@ import { HOUR_MS } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
+import { createCheck } from '../../src/payouts/check.ts';
 import type { Resolution } from '../../src/payouts/resolution.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { readWithdrawal, type WithdrawalRow } from '../../src/payouts/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
-import { createCheckPayout } from '../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
 import {
   bookLateCredit,
@@ -81,11 +82,11 @@ async function send(play: Play, ...outcomes: PayoutOutcome[]): Promise<void> {
 
 async function applyOutcome({ fixture, row }: Play, outcome: PayoutOutcome): Promise<void> {
   fixture.provider.returnsForPayouts(outcome);
-  await createCheckPayout(fixture)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
+  await createCheck(fixture, WITHDRAWAL)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
 }
 
 async function resolve({ fixture, row }: Play, resolution: Resolution): Promise<void> {
-  await fixture.runInTransaction((tx) => resolveWithdrawal(tx, row.id, { ...resolution, ...by(fixture) }));
+  await fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, { id: row.id, ...resolution, ...by(fixture) }));
 }
 
 function paidResolution({ row }: Play): Resolution {

@@ -1,4 +1,5 @@
-import { confirmRefund, declineRefund } from '../../src/payouts/refunds/confirm.ts';
+import { confirmPayout, declinePayout } from '../../src/payouts/confirm.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import {
   CHECK,
@@ -41,14 +42,16 @@ const forOpen = testSaved('refunds', fixture, {
   'waits for a second person': awaiting,
   'is confirmed': async () => {
     const refundId = await awaiting();
-    const decision = { refundId, userId: 'usr_2', at: fixture.clock(), notices: [] };
-    await fixture.runInTransaction((tx) => confirmRefund(tx, fixture.scope, decision));
+    const { scope } = fixture;
+    const decision = { scope, idOrReference: refundId, userId: 'usr_2', at: fixture.clock(), notices: [] };
+    await fixture.runInTransaction((tx) => confirmPayout(tx, REFUND, decision));
     return refundId;
   },
   'is not confirmed': async () => {
     const refundId = await awaiting();
-    const decision = { refundId, reason: 'Not agreed', at: fixture.clock() };
-    await fixture.runInTransaction((tx) => declineRefund(tx, fixture.scope, decision));
+    const { scope } = fixture;
+    const decision = { scope, idOrReference: refundId, reason: 'Not agreed', at: fixture.clock() };
+    await fixture.runInTransaction((tx) => declinePayout(tx, REFUND, decision));
     return refundId;
   },
   'is to be sent': () => fixture.requested(PART),

@@ -1,11 +1,12 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { confirmRefund } from '../../src/payouts/refunds/confirm.ts';
+import { confirmPayout } from '../../src/payouts/confirm.ts';
 import { createRefund } from '../../src/payouts/refunds/create.ts';
 import { readRefund } from '../../src/payouts/refunds/queries.ts';
-import { resolveRefund } from '../../src/payouts/refunds/resolve.ts';
+import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import { findRecoverableRefunds, refundWorkflowId } from '../../src/payouts/refunds/workflow.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
 import { returnFeesOnRefund } from '../support/database.ts';
@@ -114,7 +115,7 @@ test('operators end a refund that is never decided, and its workflow ends with i
   await untilStatus(id, 'UNKNOWN');
   const resolution = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'Not made' } as const;
   const at = new Date(Date.now() + 2 * HOUR_MS);
-  await fixture.runInTransaction((tx) => resolveRefund(tx, id, { ...resolution, operatorId: 'opr_1', at }));
+  await fixture.runInTransaction((tx) => resolvePayout(tx, REFUND, { id: id, ...resolution, operatorId: 'opr_1', at }));
   expect(await result(workflowId)).toBe('FAILED');
 });
 
@@ -126,8 +127,8 @@ test('a refund waits for a second person, is not sent meanwhile, and goes on onc
   await skip(workflowId, 2 * DAY_MS);
   expect(await readRefund(fixture.db, id)).toMatchObject({ stage: 'AWAITING_CONFIRMATION' });
   expect(await simulator.refundOf(id)).toBeUndefined();
-  const decision = { refundId: id, userId: 'usr_2', at: clock(), notices: [] };
-  await fixture.runInTransaction((tx) => confirmRefund(tx, scope, decision));
+  const decision = { scope, idOrReference: id, userId: 'usr_2', at: clock(), notices: [] };
+  await fixture.runInTransaction((tx) => confirmPayout(tx, REFUND, decision));
   await untilStatus(id, 'SUBMITTED');
   await skip(workflowId, 3_000);
   expect(await result(workflowId)).toBe('SUCCESS');

@@ -1,9 +1,10 @@
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { resolvePayout } from '../../src/payouts/resolve.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../src/payouts/withdrawals/resolve.ts';
 import { approveWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { withdrawalWorkflowId } from '../../src/payouts/withdrawals/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { buildFixture } from '../support/build.ts';
@@ -83,7 +84,7 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
   await fixture.runInTransaction(async (tx) => {
     // Between two polls, after an unknown outcome.
     await tx.trx.knex()('payout').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
-    return resolveWithdrawal(tx, id, { ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
+    return resolvePayout(tx, WITHDRAWAL, { id: id, ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
   expect(await resultOf(handle)).toBe('FAILED');
   await expectLedgerHolds(fixture.db);

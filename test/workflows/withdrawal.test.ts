@@ -2,10 +2,11 @@ import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
-import { confirmWithdrawal, declineWithdrawal } from '../../src/payouts/withdrawals/confirm.ts';
+import { confirmPayout, declinePayout } from '../../src/payouts/confirm.ts';
 import { createWithdrawal } from '../../src/payouts/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/payouts/withdrawals/queries.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
+import { WITHDRAWAL } from '../../src/payouts/withdrawals/withdrawal.ts';
 import { findRecoverableWithdrawals, withdrawalWorkflowId } from '../../src/payouts/withdrawals/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
@@ -101,6 +102,7 @@ test('a withdrawal waits for a second person without a limit, is not sent meanwh
   await fixture.db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, 100_00n));
   const { id, workflowId } = await request('0911000007');
   const declined = await request('0911000007');
+  const late = await request('0911000007');
   await fixture.db.transaction((trx) => setSecondPersonFrom(trx, scope.merchantId, null));
   await skipTime(fixture.temporal.client, workflowId, 5 * DAY_MS);
   expect((await readWithdrawal(fixture.db, id)).stage).toBe('AWAITING_CONFIRMATION');
@@ -108,14 +110,16 @@ test('a withdrawal waits for a second person without a limit, is not sent meanwh
   await expect(fixture.runInTransaction((tx) => approveWithdrawal(tx, id, approval))).rejects.toMatchObject({
     code: 'INVALID_STATE',
   });
-  const decision = { userId: 'usr_2', at: clock(), notices: [] };
-  await fixture.runInTransaction((tx) => confirmWithdrawal(tx, scope, { ...decision, withdrawalId: id }));
-  const decline = { withdrawalId: declined.id, reason: 'Twice', at: clock() };
-  await fixture.runInTransaction((tx) => declineWithdrawal(tx, scope, decline));
+  const decision = { scope, idOrReference: id, userId: 'usr_2', at: clock(), notices: [] };
+  await fixture.runInTransaction((tx) => confirmPayout(tx, WITHDRAWAL, decision));
+  const decline = { scope, idOrReference: declined.id, reason: 'Twice', at: clock() };
+  await fixture.runInTransaction((tx) => declinePayout(tx, WITHDRAWAL, decline));
   await until('the review', async () => (await readWithdrawal(fixture.db, id)).stage !== 'AWAITING_CONFIRMATION');
   await reviewed(workflowId);
   await untilStatus(id, 'SUCCESS');
   expect([await result(workflowId), await result(declined.workflowId)]).toEqual(['SUCCESS', 'CANCELLED']);
+  await skipTime(fixture.temporal.client, late.workflowId, 8 * DAY_MS);
+  expect(await result(late.workflowId)).toBe('CANCELLED');
 });
 
 test('a rejected and a cancelled withdrawal end without a submission', async () => {

@@ -3,9 +3,10 @@ import { addisDay, DAY_MS, HOUR_MS, inAddis, startOfAddisDay } from '../../lib/d
 import { first } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import { REJECTED_SANTIM, SANDBOX_REVIEW_MS, WAITING_SANTIM } from '../../lib/sandbox-review.ts';
+import { createCheck } from '../../payouts/check.ts';
 import { createWithdrawal } from '../../payouts/withdrawals/create.ts';
 import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../payouts/withdrawals/review.ts';
-import { createCheckPayout } from '../../payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome } from '../../providers/provider.ts';
 import { markCredited, markFailed, markSent } from '../../settlements/bank-results.ts';
 import { createSettlement } from '../../settlements/create.ts';
@@ -152,7 +153,7 @@ async function withdraw(
   advance(context, SANDBOX_REVIEW_MS);
   if (isCancelled) return void (await cancelWithdrawal(tx, row, clock()));
   await reviewWithdrawal({ runInTransaction }, row.id, clock());
-  const check = createCheckPayout({ ...context, db, findProvider, log: silentLogger });
+  const check = createCheck({ ...context, db, findProvider, log: silentLogger }, WITHDRAWAL);
   while (responses.length > 0) {
     advance(context, PROVIDER_TAKES_MS);
     const { queried } = await check(row.id, { minIntervalMs: 0, notifyWorkflow: false });

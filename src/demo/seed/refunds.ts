@@ -1,7 +1,8 @@
 import { HOUR_MS } from '../../lib/dates.ts';
 import { first } from '../../lib/db.ts';
+import { createCheck } from '../../payouts/check.ts';
 import { createRefund } from '../../payouts/refunds/create.ts';
-import { createCheckRefund } from '../../payouts/refunds/sync.ts';
+import { REFUND } from '../../payouts/refunds/refund.ts';
 import type { RefundOutcome } from '../../providers/provider.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type HistoryItem, type SeedContext } from './history.ts';
@@ -47,7 +48,7 @@ async function refund(context: SeedContext, reference: string, end: 'succeeded' 
   const findProvider = scriptedProvider('TELEBIRR', script);
   const wanted = { transactionId, reference, returnFee: false, requestedBy: DEMO_KEY_ID, reason: 'Ordered twice' };
   const { row } = await createRefund({ tx, clock, findProvider }, scope, wanted);
-  const check = createCheckRefund({ ...context, db, findProvider, log: silentLogger });
+  const check = createCheck({ ...context, db, findProvider, log: silentLogger }, REFUND);
   for (const step of ['sent', 'queried']) {
     advance(context, PROVIDER_TAKES_MS);
     const { queried } = await check(row.id, { minIntervalMs: 0, notifyWorkflow: false });

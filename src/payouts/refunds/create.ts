@@ -22,7 +22,7 @@ import { recordRefundTimeline } from '../../payments/timeline.ts';
 import type { FindProvider } from '../../providers/provider.ts';
 import { confirmableUntil } from '../states.ts';
 import { recordRefundEvent } from './events.ts';
-import { findByReference, isContradicted, listRefundsOf, paidOf, toPayout, type RefundRow } from './queries.ts';
+import { findByReference, listRefundsOf, paidOf, toPayout, type RefundRow } from './queries.ts';
 import { refundWorkflow } from './workflow.ts';
 
 export type NewRefund = Pick<RefundRow, 'transactionId' | 'reference' | 'returnFee' | 'requestedBy'> & {
@@ -121,7 +121,11 @@ function repeated(row: RefundRow, request: NewRefund): Created {
 }
 
 /** What of a payment the refund returns, and what of its fee. Throws INVALID_STATE, AMOUNT_ABOVE_MAXIMUM. */
-function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amountSantim, returnFee }: NewRefund) {
+function shareOf(
+  payment: TransactionRow,
+  refunds: Awaited<ReturnType<typeof listRefundsOf>>,
+  { amountSantim, returnFee }: NewRefund,
+) {
   const { status, holdReason, receivedSantim } = payment;
   if (status !== 'SUCCESS')
     throw invalidState(`This transaction is ${status}: only one that is SUCCESS can be refunded.`);
@@ -134,7 +138,7 @@ function shareOf(payment: TransactionRow, refunds: readonly RefundRow[], { amoun
   }
   const paidSantim = receivedSantim ?? payment.amountSantim;
   // One that is reported as paid after it had failed may have paid its part: it is free once operators have decided so.
-  const counted = refunds.filter((one) => one.status !== 'FAILED' || isContradicted(one));
+  const counted = refunds.filter(({ isCounted }) => isCounted);
   const sum = (some: readonly RefundRow[], of: (one: RefundRow) => Santim): Santim =>
     some.reduce((total, one) => total + of(one), 0n);
   const usedSantim = sum(counted, paidOf);

@@ -2,12 +2,12 @@ import type { Registry } from '../../http/metrics.ts';
 import { payoutChecks, type LedgerInvariant } from '../../ledger/verify.ts';
 import type { Database } from '../../lib/db.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
+import { isContradictedSql } from '../cases.ts';
 import { measureOutgoing } from '../monitoring.ts';
 import { REFUND_STAGES } from './states.ts';
 
 const before = (interval: string): string => `CAST(:at AS timestamptz) - interval '${interval}'`;
 const SENT = 'coalesce(r.submitted_at, r.confirmed_at, r.requested_at)';
-const CONFLICT = `r.kind = 'refund' AND r.status = 'FAILED' AND r.first_reported_paid_at IS NOT NULL`;
 
 const items = (kind: string, since: string, what: string): string => `
   SELECT ${kind} AS kind, r.id, r.merchant_id, r.environment, r.amount_santim, ${since} AS since, ${what} AS what,
@@ -33,9 +33,9 @@ export const REFUND_REVIEW_ITEMS: WorkItemSource = {
     WHERE r.kind = 'refund' AND r.status = 'PENDING' AND r.stage = 'UNKNOWN' AND (r.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})
     UNION ALL ${items(
       `'REFUND_CONFLICT'`,
-      'r.first_reported_paid_at',
+      'c.opened_at',
       `'Released after the provider declined, and now the provider reports the refund as paid'`,
-    )} WHERE ${CONFLICT}`,
+    )} JOIN payout_case c ON c.payout_id = r.id WHERE r.kind = 'refund' AND ${isContradictedSql('r')}`,
 };
 
 /** Refunds that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
@@ -60,7 +60,6 @@ export function measureRefunds(registry: Registry, db: Database): void {
     conflicts: {
       name: 'meskot_refunds_in_conflict',
       help: 'Failed refunds that their provider reports as paid: they wait for an operator',
-      sql: `payout r WHERE ${CONFLICT}`,
     },
   });
 }

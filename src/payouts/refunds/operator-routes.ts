@@ -13,8 +13,10 @@ import { readDayRange } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
 import { readRequestedBy } from '../../merchants/operations.ts';
+import { listCases } from '../cases.ts';
+import { isResolvable, resolvePayout } from '../resolve.ts';
 import { listRefunds, lockRefund, readRefund } from './queries.ts';
-import { isResolvable, resolveRefund } from './resolve.ts';
+import { REFUND } from './refund.ts';
 import * as schema from './schema.ts';
 import { refundWorkflowId } from './workflow.ts';
 
@@ -69,7 +71,7 @@ function resolveRoute(): Route {
     run: async (context, { params: { refundId }, body: { paidAmount: paid, ...body } }) => {
       const before = await lockRefund(context.tx.trx, refundId);
       const resolution = { ...body, ...context, paidSantim: paid === undefined ? paid : toSantim(paid) };
-      const { row, isNew } = await resolveRefund(context.tx, refundId, resolution);
+      const { row, isNew } = await resolvePayout(context.tx, REFUND, { id: refundId, ...resolution });
       const { outcome, providerReference } = body;
       const found = { outcome, providerReference, ...(paid !== undefined && { paid }) };
       const audit: AuditedChange = {
@@ -87,8 +89,9 @@ function resolveRoute(): Route {
 /** A refund with everything that its resolution needs. Throws NOT_FOUND. */
 async function readOperatorDetail(db: Database, refundId: string, at: Date) {
   const row = await readRefund(db, refundId);
-  const [requested, timeline] = await Promise.all([
+  const [requested, cases, timeline] = await Promise.all([
     readRequestedBy(db, row, { confirmedBy: row.confirmedBy }),
+    listCases(db, row.id),
     readTimeline(db, row.transactionId),
   ]);
   const { confirmedAt, providerCode, lastOutcome, submittedAt } = row;
@@ -100,6 +103,6 @@ async function readOperatorDetail(db: Database, refundId: string, at: Date) {
     lastOutcome,
     submittedAt,
     timeline: timeline.filter(({ detail }) => detail['refundId'] === row.id),
-    links: actionLinks(`refunds/${row.id}`, ...(isResolvable(row, at) ? ['resolve'] : [])),
+    links: actionLinks(`refunds/${row.id}`, ...(isResolvable(REFUND, { row, cases, at }) ? ['resolve'] : [])),
   };
 }

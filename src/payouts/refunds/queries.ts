@@ -6,9 +6,10 @@ import type { Santim } from '../../lib/money.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { isContradictedSql } from '../cases.ts';
 import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../list.ts';
 import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../list.ts';
-import { payoutById, type PayoutRow } from '../queries.ts';
+import { findPayout, payoutById, type PayoutRow } from '../queries.ts';
 import type { RefundStage, RefundStatus } from './states.ts';
 
 /** Its fee and tax: what is given back of the payment's, 0 or below. */
@@ -25,12 +26,8 @@ export type RefundRow = PayoutRow<'refund', RefundStatus, RefundStage> & {
 export const { read: readRefund, lock: lockRefund, update: updateRefund } = payoutById<RefundRow>('refund');
 
 /** One refund of the merchant, by our id or its own reference. Throws NOT_FOUND. */
-export async function findRefund(db: Queryable, scope: MerchantScope, idOrReference: string): Promise<RefundRow> {
-  const sql = `SELECT * FROM payout WHERE kind = 'refund' AND merchant_id = :merchantId AND environment = :environment
-      AND (id = :idOrReference OR reference = :idOrReference)
-    ORDER BY id <> :idOrReference LIMIT 1`;
-  return found(await first<RefundRow>(db, sql, { ...scopeOf(scope), idOrReference }), 'refund');
-}
+export const findRefund = async (db: Queryable, scope: MerchantScope, idOrReference: string) =>
+  findPayout<RefundRow>(db, scope, { kind: 'refund', idOrReference });
 
 /** The refund with this reference of the merchant, if there is one. */
 export async function findByReference(db: Queryable, scope: MerchantScope, reference: string) {
@@ -39,11 +36,13 @@ export async function findByReference(db: Queryable, scope: MerchantScope, refer
   return first<RefundRow>(db, sql, { ...scopeOf(scope), reference });
 }
 
-/** The refunds of a transaction, oldest first. */
-export async function listRefundsOf(db: Queryable, transactionId: string): Promise<RefundRow[]> {
-  return rows<RefundRow>(db, 'SELECT * FROM payout WHERE transaction_id = :transactionId ORDER BY id', {
-    transactionId,
-  });
+/** The refunds of a transaction, oldest first. `isCounted`: whether it uses its part of the payment. */
+export async function listRefundsOf(
+  db: Queryable,
+  transactionId: string,
+): Promise<(RefundRow & { isCounted: boolean })[]> {
+  const sql = `SELECT r.*, ${IS_COUNTED} AS is_counted FROM payout r WHERE r.transaction_id = :transactionId ORDER BY r.id`;
+  return rows<RefundRow & { isCounted: boolean }>(db, sql, { transactionId });
 }
 
 const SAME_ORDER_NO_MAX = 100;
@@ -100,13 +99,9 @@ export async function readPaidAt(db: Queryable, { attemptId }: RefundRow): Promi
   return found(await first<{ sentAt: Date }>(db, sql, { attemptId }), 'payment attempt').sentAt;
 }
 
-/** Whether a refund that had failed is reported as paid, and operators have not decided about it. */
-export function isContradicted({ status, firstReportedPaidAt }: RefundRow): boolean {
-  return status === 'FAILED' && firstReportedPaidAt !== null;
-}
-
-/** In SQL: whether a refund `r` uses its part of the payment. A failed one that is reported as paid may have. */
-export const IS_COUNTED = `(r.status <> 'FAILED' OR r.first_reported_paid_at IS NOT NULL)`;
+/** In SQL: whether a refund `r` uses its part of the payment. A failed one that its provider contradicts may have. */
+export const IS_COUNTED = `(r.status <> 'FAILED' OR EXISTS (
+  SELECT FROM payout_case c WHERE c.payout_id = r.id AND ${isContradictedSql('r')}))`;
 
 /** What a refund pays to the payer. */
 export function paidOf({ paidSantim, amountSantim }: Pick<RefundRow, 'paidSantim' | 'amountSantim'>): Santim {

@@ -1,10 +1,9 @@
 import type { MerchantScope } from '../../lib/scope.ts';
 import { outgoingWorkflow } from '../workflow.ts';
 
-/** What `workflows/refund.ts` is started with: ids. */
+/** What the workflow `refund` (workflows/payout.ts) is started with: ids. */
 export type RefundInput = MerchantScope & { refundId: string; channel: string };
 
-/** The workflow ends what is not confirmed in time. */
 export const {
   idOf: refundWorkflowId,
   start: refundWorkflow,
@@ -15,5 +14,5 @@ export const {
   kind: 'refund',
   recovered: 'refundUpdated',
   resumed: 'refundUpdated',
-  isWaitOver: { AWAITING_CONFIRMATION: "o.requested_at < now() - interval '7 days 1 hour'" },
+  isWaitOver: {},
 });

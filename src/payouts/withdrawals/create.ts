@@ -28,7 +28,8 @@ import { confirmableUntil } from '../states.ts';
 import { recordWithdrawalEvents } from './events.ts';
 import { beneficiaryOf, destinationOf, findWithdrawal, toPayout } from './queries.ts';
 import type { Destination, WithdrawalRow } from './queries.ts';
-import { assessReview, stageAfterConfirmation, type ReviewFacts } from './review.ts';
+import { assessReview, type ReviewFacts } from './review.ts';
+import { stageAfterConfirmation } from './states.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = Pick<WithdrawalRow, 'amountSantim' | 'channel' | 'requestedBy'> & {

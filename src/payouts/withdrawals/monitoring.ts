@@ -4,11 +4,9 @@ import type { Database } from '../../lib/db.ts';
 import { maskedInSql } from '../../lib/mask.ts';
 import { WAITING_SANTIM } from '../../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
+import { isContradictedSql } from '../cases.ts';
 import { measureOutgoing } from '../monitoring.ts';
 import { WITHDRAWAL_STAGES } from './states.ts';
-
-/** Of a case `c` and its withdrawal `w`: the provider contradicts how the withdrawal ended, undecided so far. */
-const OPEN_CONFLICT = `c.closed_at IS NULL AND w.status = c.status AND w.status <> 'PENDING'`;
 
 const PHONE = maskedInSql('w.phone');
 const ACCOUNT_NUMBER = maskedInSql('w.account_number');
@@ -66,7 +64,7 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
       CASE w.status WHEN 'FAILED' THEN 'Released after the provider declined, and now the provider reports a payment'
                     ELSE 'Paid, and now the provider reports that it did not pay, or a reversal of another amount' END,
       jsonb_build_object(${EVIDENCE})
-    FROM payout_case c JOIN payout w ON w.kind = 'withdrawal' AND w.id = c.payout_id WHERE ${OPEN_CONFLICT}`),
+    FROM payout_case c JOIN payout w ON w.kind = 'withdrawal' AND w.id = c.payout_id WHERE ${isContradictedSql('w')}`),
 };
 
 /** Withdrawals that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
@@ -110,7 +108,6 @@ export function measureWithdrawals(registry: Registry, db: Database): void {
     conflicts: {
       name: 'meskot_withdrawals_in_conflict',
       help: 'Ended withdrawals that their provider contradicts: they wait for an operator',
-      sql: `payout_case c JOIN payout w ON w.kind = 'withdrawal' AND w.id = c.payout_id WHERE ${OPEN_CONFLICT}`,
     },
   });
 }

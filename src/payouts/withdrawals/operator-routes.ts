@@ -18,13 +18,15 @@ import { readDayRange } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
 import { readRequestedBy } from '../../merchants/operations.ts';
+import { listCases } from '../cases.ts';
+import { isResolvable, resolvePayout, type Subject } from '../resolve.ts';
 import { presentForOperators } from './present.ts';
-import { listApprovals, listCases, listWithdrawals, lockWithdrawal } from './queries.ts';
+import { listApprovals, listWithdrawals, lockWithdrawal } from './queries.ts';
 import { readPaidBefore, readWithdrawal, type WithdrawalRow } from './queries.ts';
-import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 import { UNSENT_STAGES } from './states.ts';
+import { WITHDRAWAL } from './withdrawal.ts';
 import { withdrawalWorkflowId } from './workflow.ts';
 
 type Deps = { db: Database; workflowUrl: WorkflowUrl };
@@ -137,7 +139,10 @@ function commandRoutes(): Route[] {
       run: async (context, { params: { withdrawalId }, body: { paidAmount: paid, ...body } }) =>
         decide(context, withdrawalId, async () => {
           const resolution = { ...body, ...context, paidSantim: paid === undefined ? paid : toSantim(paid) };
-          const { row, missing, isNew } = await resolveWithdrawal(context.tx, withdrawalId, resolution);
+          const { row, missing, isNew } = await resolvePayout(context.tx, WITHDRAWAL, {
+            id: withdrawalId,
+            ...resolution,
+          });
           const { outcome, providerReference } = body;
           return {
             row,
@@ -186,9 +191,9 @@ async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) 
 }
 
 /** What operators may do with a withdrawal as it is. */
-function commandsOf(subject: Subject): string[] {
+function commandsOf(subject: Subject<WithdrawalRow>): string[] {
   const { stage } = subject.row;
   if (stage === 'UNDER_REVIEW') return ['approve', 'reject'];
   if (UNSENT_STAGES.includes(stage)) return ['reject'];
-  return isResolvable(subject) ? ['resolve'] : [];
+  return isResolvable(WITHDRAWAL, subject) ? ['resolve'] : [];
 }

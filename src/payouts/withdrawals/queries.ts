@@ -1,6 +1,6 @@
 import type { Payout } from '../../ledger/postings.ts';
 import { snakeCase } from '../../lib/column-names.ts';
-import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import { maskedInSql } from '../../lib/mask.ts';
 import type { Santim } from '../../lib/money.ts';
@@ -8,12 +8,10 @@ import { paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { LimitsJson } from '../../merchants/channels/queries.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { PayoutDestination } from '../../providers/provider.ts';
 import { createPayoutExport, OUTGOING_COLUMNS, OUTGOING_EXPORT, payoutConditions } from '../list.ts';
 import type { AllPayouts, ExportedPayout, OutgoingFilter } from '../list.ts';
-import { payoutById, type PayoutRow } from '../queries.ts';
-import type { Resolution } from '../resolution.ts';
+import { findPayout, payoutById, type PayoutRow } from '../queries.ts';
 import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
 export type WithdrawalRow = PayoutRow<'withdrawal', WithdrawalStatus, WithdrawalStage> & {
@@ -35,24 +33,9 @@ export const {
   update: updateWithdrawal,
 } = payoutById<WithdrawalRow>('withdrawal');
 
-/** Locks the longest waiting one of those that a second person has to confirm, but for locked ones and these. */
-export async function lockOldestAwaiting(trx: Trx, but: readonly string[]): Promise<WithdrawalRow | undefined> {
-  const sql = `SELECT * FROM payout WHERE kind = 'withdrawal' AND stage = 'AWAITING_CONFIRMATION' AND NOT (id = ANY (:but))
-               ORDER BY requested_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
-  return first<WithdrawalRow>(trx, sql, { but });
-}
-
 /** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
-export async function findWithdrawal(
-  db: Queryable,
-  scope: MerchantScope,
-  idOrRequestId: string,
-): Promise<WithdrawalRow> {
-  const sql = `SELECT * FROM payout WHERE kind = 'withdrawal' AND merchant_id = :merchantId AND environment = :environment
-      AND (id = :idOrRequestId OR reference = :idOrRequestId)
-    ORDER BY id <> :idOrRequestId LIMIT 1`;
-  return found(await first<WithdrawalRow>(db, sql, { ...scopeOf(scope), idOrRequestId }), 'withdrawal');
-}
+export const findWithdrawal = async (db: Queryable, scope: MerchantScope, idOrReference: string) =>
+  findPayout<WithdrawalRow>(db, scope, { kind: 'withdrawal', idOrReference });
 
 /** The merchant's withdrawals with these requestIds, by them. */
 export async function listByRequestIds(
@@ -148,47 +131,4 @@ export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
     { id, merchantId, environment, completedAt, beneficiary: beneficiaryOf(destinationOf(row)) },
   );
   return found(paid, 'withdrawal');
-}
-
-export type PayoutCase = {
-  id: bigint;
-  /** The withdrawal's status when the case was opened. */
-  status: WithdrawalStatus;
-  /** The provider's report that opened it; null: the provider had left the outcome open, and operators decided. */
-  evidence: Record<string, unknown> | null;
-  openedAt: Date;
-  /** The operators' decision; null while open, and where a later report of the provider has closed it. */
-  decision: Resolution['outcome'] | null;
-  providerReference: string | null;
-  paidSantim: Santim | null;
-  reason: string | null;
-  decidedBy: string[] | null;
-  closedAt: Date | null;
-};
-
-/** The cases of a withdrawal, oldest first. */
-export async function listCases(db: Queryable, withdrawalId: string): Promise<PayoutCase[]> {
-  const sql = 'SELECT * FROM payout_case WHERE payout_id = :withdrawalId ORDER BY id';
-  return rows<PayoutCase>(db, sql, { withdrawalId });
-}
-
-/** Changes the open case of a locked withdrawal, or creates one. */
-export async function writeCase(
-  { trx }: UnitOfWork,
-  { row: { id: payoutId, status }, cases, at }: { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date },
-  changes: Partial<PayoutCase>,
-): Promise<void> {
-  const open = cases.find(({ closedAt }) => closedAt === null);
-  if (open) await updateRow(trx, { table: 'payout_case', id: String(open.id) }, changes);
-  else await insertRow(trx, 'payout_case', { payoutId, status, openedAt: at, ...changes });
-}
-
-/** Whether the withdrawal has ended and its provider contradicts that, undecided so far. */
-export function isContradicted({ status }: WithdrawalRow, cases: readonly PayoutCase[]): boolean {
-  return status !== 'PENDING' && cases.some((one) => one.closedAt === null && one.status === status);
-}
-
-/** Whether the provider has ever contradicted the end of the withdrawal. */
-export function wasContradicted(cases: readonly PayoutCase[]): boolean {
-  return cases.some(({ evidence, status }) => evidence !== null && status !== 'PENDING');
 }

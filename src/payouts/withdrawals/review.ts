@@ -11,9 +11,11 @@ import { requireNotSuspended } from '../../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { stateOf } from '../queries.ts';
 import { requireUninvolved } from '../resolution.ts';
+import type { Transition } from '../rules.ts';
+import { transitionPayout } from '../transition.ts';
 import { listApprovals, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 import { UNSENT_STAGES, type ReviewReason } from './states.ts';
-import { transitionWithdrawal, type Transition } from './transition.ts';
+import { WITHDRAWAL } from './withdrawal.ts';
 import { withdrawalMessage } from './workflow.ts';
 
 /** What the reasons for a review depend on; policy and history as `withdrawal_preflight` returns them, in JSON. */
@@ -48,10 +50,6 @@ export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; app
   if (reasons.length === 0) return { reasons, approvalsNeeded: 0 };
   return { reasons, approvalsNeeded: amountSantim >= policy.twoPersonSantim ? 2 : 1 };
 }
-
-/** The stage of a withdrawal that needs no confirmation, or has it. */
-export const stageAfterConfirmation = ({ approvalsNeeded }: Pick<WithdrawalRow, 'approvalsNeeded'>) =>
-  approvalsNeeded === 0 ? ('CREATED' as const) : ('UNDER_REVIEW' as const);
 
 /** Who decides: an operator or the sandbox. */
 export type Decider = Actor & {
@@ -106,20 +104,20 @@ export async function rejectWithdrawal(
   { reason, at, notifyWorkflow }: Decider & { reason: string },
 ): Promise<WithdrawalRow> {
   const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
-  const rejection = { to: 'REJECTED', kind: 'review.rejected', detail: { reason } } as const;
-  return endUnsent(tx, id, { ...rejection, changes: { failure }, at, notifyWorkflow });
+  const entry = { kind: 'review.rejected', detail: { reason } };
+  return endUnsent(tx, id, { to: 'REJECTED', entry, changes: { failure }, at, notifyWorkflow });
 }
 
 /** The merchant's cancellation. Throws INVALID_STATE once it was sent or has ended. */
 export async function cancelWithdrawal(tx: UnitOfWork, { id }: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
-  return endUnsent(tx, id, { to: 'CANCELLED', kind: 'withdrawal.cancelled', at });
+  return endUnsent(tx, id, { to: 'CANCELLED', entry: { kind: 'withdrawal.cancelled' }, at });
 }
 
 /** Ends a withdrawal that was not sent yet. Throws NOT_FOUND, INVALID_STATE. */
-export async function endUnsent(tx: UnitOfWork, id: string, transition: Transition): Promise<WithdrawalRow> {
+async function endUnsent(tx: UnitOfWork, id: string, transition: Transition): Promise<WithdrawalRow> {
   const row = await lockWithdrawal(tx.trx, id);
   const { status, stage } = row;
-  if (UNSENT_STAGES.includes(stage)) return transitionWithdrawal(tx, row, transition);
+  if (UNSENT_STAGES.includes(stage)) return transitionPayout(tx, WITHDRAWAL, { ...transition, before: row });
   const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
   const change = transition.to.toLowerCase();
   throw invalidState(`This withdrawal ${state}: only one that was not sent yet can be ${change}.`);

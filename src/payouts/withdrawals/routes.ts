@@ -9,6 +9,7 @@ import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { readTimeline } from '../../lib/timeline.ts';
 import type { FindProvider } from '../../providers/provider.ts';
+import { type Check } from '../check.ts';
 import { createWithdrawal } from './create.ts';
 import { presentWithdrawal } from './present.ts';
 import { findWithdrawal, listWithdrawals } from './queries.ts';
@@ -16,9 +17,13 @@ import type { WithdrawalFilter, WithdrawalRow } from './queries.ts';
 import { quoteRoutes } from './quote-routes.ts';
 import { cancelWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
-import type { CheckPayout } from './sync.ts';
 
-export type WithdrawalRouteDeps = { db: Database; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };
+export type WithdrawalRouteDeps = {
+  db: Database;
+  clock: Clock;
+  findProvider: FindProvider;
+  checkPayout: Check<WithdrawalRow>;
+};
 
 /** `verify` queries the provider about a PENDING withdrawal at most this often. */
 const VERIFY_INTERVAL_MS = 30_000;

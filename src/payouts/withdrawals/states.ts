@@ -53,3 +53,7 @@ export type ReviewReason = (typeof REVIEW_REASONS)[number];
 
 /** The stages of withdrawals that were not sent, and can still be cancelled. */
 export const UNSENT_STAGES: readonly WithdrawalStage[] = ['AWAITING_CONFIRMATION', 'UNDER_REVIEW', 'CREATED'];
+
+/** The stage of a withdrawal that needs no confirmation, or has it. */
+export const stageAfterConfirmation = ({ approvalsNeeded }: { approvalsNeeded: number }) =>
+  approvalsNeeded === 0 ? ('CREATED' as const) : ('UNDER_REVIEW' as const);

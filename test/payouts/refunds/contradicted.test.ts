@@ -2,7 +2,8 @@ import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.
 import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { recheckOutgoing } from '../../../src/payouts/check.ts';
-import { createCheckRefund, REFUNDS } from '../../../src/payouts/refunds/sync.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
+import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
 
@@ -39,7 +40,7 @@ describe('a refund that had failed and is reported as paid', () => {
     expect((await fixture.request({ amount: 1 })).status).toBe(202);
   });
 
-  test('resolved as failed it changes no money, and waits for nobody until the provider reports it again', async () => {
+  test('resolved as failed it changes no money, and waits for nobody until the provider changes its report', async () => {
     const id = await declined();
     await reportLate(id);
     expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
@@ -48,8 +49,11 @@ describe('a refund that had failed and is reported as paid', () => {
     expect(await queue()).toEqual([]);
     expect(await fixture.read(id)).toMatchObject({ status: 'FAILED', failure: { code: 'DECLINED' } });
     expect(await fixture.balance()).toEqual([194_25n, 0n]);
-    const other = { ...FAILED, reason: 'Another one' };
+    const other = { ...FAILED, providerReference: 'CASE-2' };
     await expect(fixture.resolve(id, other)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    await reportLate(id);
+    expect(await queue()).toEqual([]);
+    await fixture.report(id, DECLINED);
     await reportLate(id);
     expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
   });
@@ -101,7 +105,7 @@ test('a refund reported as paid under the reference of a payout or refund waits 
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
   fixture.provider.returnsForRefunds(returned(50_00n, 'BACK-TWICE'));
-  for (const _ of [1, 2]) await createCheckRefund({ ...fixture, log })(id, CHECK);
+  for (const _ of [1, 2]) await createCheck({ ...fixture, log }, REFUND)(id, CHECK);
   expect(lines).toMatchObject([{ refundId: id, paidBefore: first, msg: expect.stringContaining('a used reference') }]);
   const waiting = await fixture.read(id);
   expect(waiting).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
@@ -134,7 +138,7 @@ describe('a check whose lease was taken by another one', () => {
     const first = fixture.checkRefund(id, CHECK);
     while (fixture.provider.refundQueries.length === 0) await new Promise((resolve) => setImmediate(resolve));
     fixture.pass(10_000);
-    await createCheckRefund(fixture)(id, CHECK);
+    await createCheck(fixture, REFUND)(id, CHECK);
     release(late);
     await first;
   };
@@ -178,7 +182,7 @@ test('a verified callback after a decline is rechecked every two minutes for twe
   let queried = 0;
   for (let minutes = 0; minutes < 60; minutes += 2) {
     fixture.pass(2 * 60_000);
-    queried += await recheckOutgoing({ ...fixture, check: fixture.checkRefund }, REFUNDS, 10);
+    queried += await recheckOutgoing({ ...fixture, check: fixture.checkRefund }, REFUND, 10);
   }
   expect(queried).toBe(11);
 });

@@ -3,11 +3,13 @@ import { createRegistry } from '../../../src/http/metrics.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { readTimeline } from '../../../src/lib/timeline.ts';
 import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
-import { confirmRefund, declineRefund } from '../../../src/payouts/refunds/confirm.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
+import { confirmPayout, declinePayout } from '../../../src/payouts/confirm.ts';
 import { measureRefunds } from '../../../src/payouts/refunds/monitoring.ts';
+import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import { findRecoverableRefunds } from '../../../src/payouts/refunds/workflow.ts';
 import { autoDecide } from '../../../src/payouts/withdrawals/review.ts';
-import { createCheckPayout } from '../../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { withdraw } from '../../support/settlements.ts';
 import { PAID_OUT } from '../../support/withdrawals.ts';
 import { CHECK, DECLINED, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
@@ -67,7 +69,7 @@ describe('a refund whose outcome is unknown', () => {
     const { id: withdrawalId } = await withdraw(fixture, fixture.scope, 20_00n);
     await autoDecide(fixture, withdrawalId, fixture.clock());
     fixture.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 20_00n, providerReference: 'PAYOUT-7' });
-    await createCheckPayout(fixture)(withdrawalId, CHECK);
+    await createCheck(fixture, WITHDRAWAL)(withdrawalId, CHECK);
     const id = await fixture.requested({ amount: 50 });
     await fixture.report(id, UNKNOWN);
     fixture.pass(60_000);
@@ -156,8 +158,9 @@ describe('a merchant whose money out needs two people', () => {
     return { first, second };
   };
   const decide = (refundId: string, userId = 'usr_2') => {
-    const decision = { refundId, userId, at: fixture.clock(), notices: [] };
-    return fixture.runInTransaction((tx) => confirmRefund(tx, fixture.scope, decision));
+    const { scope } = fixture;
+    const decision = { scope, idOrReference: refundId, userId, at: fixture.clock(), notices: [] };
+    return fixture.runInTransaction((tx) => confirmPayout(tx, REFUND, decision));
   };
 
   test('a refund that reaches the amount with those before it waits, and is sent after its confirmation only', async () => {
@@ -190,8 +193,9 @@ describe('a merchant whose money out needs two people', () => {
 
   test('declined it fails, and its money is available again', async () => {
     const { second } = await awaiting();
-    const decision = { refundId: second, reason: 'Not agreed', at: fixture.clock() };
-    await fixture.runInTransaction((tx) => declineRefund(tx, fixture.scope, decision));
+    const { scope } = fixture;
+    const decision = { scope, idOrReference: second, reason: 'Not agreed', at: fixture.clock() };
+    await fixture.runInTransaction((tx) => declinePayout(tx, REFUND, decision));
     expect(await fixture.read(second)).toMatchObject({ status: 'FAILED', failure: { message: 'Not agreed' } });
     expect(await fixture.balance()).toEqual([134_25n, 60_00n]);
   });
@@ -224,8 +228,9 @@ test('the timeline has every kind of entry about refunds, each with its declared
   await fixture.secondPersonFrom(100_00n);
   const [first, second] = [await fixture.requested({ amount: 60 }), await fixture.requested({ amount: 40 })];
   await fixture.report(first, returned(60_00n));
-  const decision = { refundId: second, userId: 'usr_2', at: fixture.clock(), notices: [] };
-  await fixture.runInTransaction((tx) => confirmRefund(tx, fixture.scope, decision));
+  const { scope } = fixture;
+  const decision = { scope, idOrReference: second, userId: 'usr_2', at: fixture.clock(), notices: [] };
+  await fixture.runInTransaction((tx) => confirmPayout(tx, REFUND, decision));
   await fixture.report(second, TAKEN, DECLINED);
   await fixture.report(second, returned(40_00n, 'LATE-2'));
   await fixture.resolve(second, { ...COMPLETED, providerReference: 'LATE-2' });

@@ -4,10 +4,12 @@ import type { Santim } from '../../../src/lib/money.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';
 import { setSecondPersonFrom } from '../../../src/merchants/operations.ts';
 import { transactionRoutes } from '../../../src/payments/transaction-routes.ts';
-import { resolveRefund } from '../../../src/payouts/refunds/resolve.ts';
+import { createCheck, type Check } from '../../../src/payouts/check.ts';
+import type { RefundRow } from '../../../src/payouts/refunds/queries.ts';
+import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import { refundRoutes } from '../../../src/payouts/refunds/routes.ts';
-import { createCheckRefund, type CheckRefund } from '../../../src/payouts/refunds/sync.ts';
 import type { Resolution } from '../../../src/payouts/resolution.ts';
+import { resolvePayout, type Resolved } from '../../../src/payouts/resolve.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../../support/build.ts';
 import { createTestDatabase, returnFeesOnRefund, type TestDatabase } from '../../support/database.ts';
@@ -32,7 +34,7 @@ export const returned = (amountSantim: Santim, providerReference = 'BACK-1'): Re
 
 /** Refunds over HTTP by a merchant with a payment of 200 birr, with a provider whose replies a test sets. */
 export type RefundFixture = Fixture & {
-  checkRefund: CheckRefund;
+  checkRefund: Check<RefundRow>;
   /** The merchant of the running test, which pays the default fees: 2.5 % and 15 % tax on it. */
   scope: MerchantScope;
   /** Its payment of 200 birr: fee 5, tax 0.75. */
@@ -51,7 +53,7 @@ export type RefundFixture = Fixture & {
   read: (refundId: string) => Promise<any>;
   /** Checks the refund once for each of these replies, as after a verified callback. */
   report: (refundId: string, ...outcomes: RefundOutcome[]) => Promise<void>;
-  resolve: (refundId: string, resolution: Resolution, operatorId?: string) => ReturnType<typeof resolveRefund>;
+  resolve: (refundId: string, resolution: Resolution, operatorId?: string) => Promise<Resolved<RefundRow>>;
   secondPersonFrom: (santim: Santim | null) => Promise<void>;
   /** Available and reserved. */
   balance: () => Promise<[Santim, Santim]>;
@@ -84,7 +86,7 @@ export async function createRefundDatabase(): Promise<TestDatabase> {
 async function buildInto(own: RefundFixture, database: TestDatabase): Promise<() => Promise<void>> {
   const { db } = database;
   const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
-  const checkRefund = createCheckRefund(fixture);
+  const checkRefund = createCheck(fixture, REFUND);
   const routes = [...refundRoutes(fixture), ...transactionRoutes(fixture)];
   const { clock, runInTransaction } = fixture;
   const server = await startTestServer(testServerDeps(db, { routes, clock, runInTransaction }), stubKey('mrc_none'));
@@ -123,7 +125,9 @@ async function buildInto(own: RefundFixture, database: TestDatabase): Promise<()
       for (const _ of outcomes) await checkRefund(refundId, { ...CHECK, proof: true });
     },
     resolve: (refundId, resolution, operatorId = 'opr_1') =>
-      fixture.runInTransaction((tx) => resolveRefund(tx, refundId, { ...resolution, operatorId, at: clock() })),
+      fixture.runInTransaction((tx) =>
+        resolvePayout(tx, REFUND, { id: refundId, ...resolution, operatorId, at: clock() }),
+      ),
     secondPersonFrom: (santim) => db.transaction((trx) => setSecondPersonFrom(trx, own.scope.merchantId, santim)),
     balance: async () => {
       const { availableSantim, reservedSantim } = await readBalance(db, own.scope);

@@ -2,9 +2,10 @@ import pg from 'pg';
 
 import { ledgerChecks } from '../../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../../src/ledger/verify.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { createRefund } from '../../../src/payouts/refunds/create.ts';
 import { REFUND_CHECKS } from '../../../src/payouts/refunds/monitoring.ts';
-import { createCheckRefund } from '../../../src/payouts/refunds/sync.ts';
+import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID } from '../../support/build.ts';
 import { createTestDatabase, returnFeesOnRefund, type TestDatabase } from '../../support/database.ts';
 import { expectLedgerHolds } from '../../support/ledger.ts';
@@ -64,7 +65,7 @@ beforeAll(async () => {
   };
   const paid = await refund('R-1');
   fixture.provider.returnsForRefunds(returned(50_00n));
-  await createCheckRefund(fixture)(paid, { minIntervalMs: 0, notifyWorkflow: true });
+  await createCheck(fixture, REFUND)(paid, { minIntervalMs: 0, notifyWorkflow: true });
   await refund('R-2');
   await expectLedgerHolds(sound.db);
 });

@@ -3,8 +3,9 @@ import { readBalance } from '../../../src/ledger/balance.ts';
 import { balanceRoutes } from '../../../src/ledger/routes.ts';
 import { createKeyedQueue } from '../../../src/lib/keyed-queue.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { withdrawalRoutes } from '../../../src/payouts/withdrawals/routes.ts';
-import { createCheckPayout } from '../../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { buildFixture, type Fixture } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import {
@@ -47,7 +48,7 @@ afterAll(() => database.drop());
 async function start(ofOne: number, sandboxPerSecond = 25): Promise<void> {
   const deps = testServerDeps(database.db, {
     routes: [
-      ...withdrawalRoutes({ ...fixture, checkPayout: createCheckPayout(fixture) }),
+      ...withdrawalRoutes({ ...fixture, checkPayout: createCheck(fixture, WITHDRAWAL) }),
       ...balanceRoutes({ db: database.db, clock: fixture.clock }),
     ],
     clock: fixture.clock,

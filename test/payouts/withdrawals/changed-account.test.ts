@@ -5,12 +5,13 @@ import { newId } from '../../../src/lib/ids.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';
 import { readTimeline } from '../../../src/lib/timeline.ts';
 import { createSyncAttempt } from '../../../src/payments/sync.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { createRefund } from '../../../src/payouts/refunds/create.ts';
-import { createCheckRefund } from '../../../src/payouts/refunds/sync.ts';
+import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import { createWithdrawal } from '../../../src/payouts/withdrawals/create.ts';
 import { readWithdrawal } from '../../../src/payouts/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../../src/payouts/withdrawals/review.ts';
-import { createCheckPayout } from '../../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { createFindProvider } from '../../../src/providers/find-provider.ts';
 import { startAccountGateway, tillSettings, type AccountGateway } from '../../providers/account-gateway.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../../support/build.ts';
@@ -52,7 +53,8 @@ function partsOf(settings: Record<string, string>) {
   const findProvider = createFindProvider({ http, clock: fixture.clock, simulatorUrl: simulator.url, liveProviders });
   return { ...fixture, findProvider };
 }
-const checkPayout = (settings: Record<string, string>, id: string) => createCheckPayout(partsOf(settings))(id, NOW);
+const checkPayout = (settings: Record<string, string>, id: string) =>
+  createCheck(partsOf(settings), WITHDRAWAL)(id, NOW);
 
 let requests = 0;
 /** A withdrawal to a phone that the simulator never decides about. */
@@ -154,9 +156,9 @@ test('a refund is sent by the account that was paid, and by no other', async () 
   const wanted = { transactionId, reference: 'BACK-1', returnFee: false, requestedBy: 'key_1' };
   const parts = partsOf({ ...OWN, ...PAYOUTS, CBE_BIRR_REFUNDS: 'true' });
   const { row } = await fixture.runInTransaction((tx) => createRefund({ ...parts, tx }, live, wanted));
-  await createCheckRefund(partsOf({ ...tillSettings('200'), CBE_BIRR_REFUNDS: 'true' }))(row.id, NOW);
+  await createCheck(partsOf({ ...tillSettings('200'), CBE_BIRR_REFUNDS: 'true' }), REFUND)(row.id, NOW);
   expect(gateway.seen).toEqual([]);
-  await createCheckRefund(parts)(row.id, NOW);
+  await createCheck(parts, REFUND)(row.id, NOW);
   expect(gateway.seen).toEqual(['/refund-status 100 platform', '/refund 100 platform']);
 });
 
@@ -180,7 +182,7 @@ test('another account than the one that has sent an order is logged, also if its
     };
     problems.length = 0;
     await createSyncAttempt(parts)(attemptId, NOW);
-    await createCheckPayout(parts)(withdrawalId, NOW);
+    await createCheck(parts, WITHDRAWAL)(withdrawalId, NOW);
     return [...problems];
   };
   gateway.isSilent = true;
@@ -200,7 +202,7 @@ test('a payout that its provider has accepted and failed, for a reason that is n
   const withdrawalId = await approvedWithdrawal();
   const failure = { code: 'REJECTED', message: 'Not now.', providerCode: 'E-OTHER', retryable: false } as const;
   fixture.provider.returnsForPayouts({ kind: 'declined', failure });
-  await createCheckPayout({ ...fixture, log })(withdrawalId, NOW);
+  await createCheck({ ...fixture, log }, WITHDRAWAL)(withdrawalId, NOW);
   expect(await readWithdrawal(database.db, withdrawalId)).toMatchObject({ status: 'FAILED', failure });
   expect(problems).toEqual([]);
 });

@@ -2,10 +2,12 @@ import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.
 import { createRegistry } from '../../../src/http/metrics.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
+import { isContradicted, listCases } from '../../../src/payouts/cases.ts';
 import { recheckOutgoing } from '../../../src/payouts/check.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { measureWithdrawals } from '../../../src/payouts/withdrawals/monitoring.ts';
-import { isContradicted, listCases, readWithdrawal } from '../../../src/payouts/withdrawals/queries.ts';
-import { createCheckPayout, PAYOUTS } from '../../../src/payouts/withdrawals/sync.ts';
+import { readWithdrawal } from '../../../src/payouts/withdrawals/queries.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome } from '../../../src/providers/provider.ts';
 import { recordRecovery } from '../../../src/reconciliation/receipts/operations.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../../support/withdrawals.ts';
@@ -154,7 +156,7 @@ test.each([
   const id = await fixture.ready();
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
-  const checkPayout = createCheckPayout({ ...fixture, log });
+  const checkPayout = createCheck({ ...fixture, log }, WITHDRAWAL);
   fixture.provider.returnsForPayouts(...answers);
   for (const _answer of answers) await checkPayout(id, { ...CHECK, proof: true });
   expect(lines.at(-1)).toMatchObject({ withdrawalId: id, msg: expect.stringMatching(says) });
@@ -194,11 +196,11 @@ async function paidAndCalledBack(): Promise<string> {
 test('a verified callback after SUCCESS is rechecked until the provider reports the reversal', async () => {
   const id = await paidAndCalledBack();
   fixture.pass(2 * 60_000);
-  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10)).toBe(1);
-  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10)).toBe(0);
+  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, WITHDRAWAL, 10)).toBe(1);
+  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, WITHDRAWAL, 10)).toBe(0);
   fixture.pass(30 * 60_000);
   fixture.provider.returnsForPayouts(REVERSED);
-  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10)).toBe(1);
+  expect(await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, WITHDRAWAL, 10)).toBe(1);
   expect((await fixture.read(id)).status).toBe('REVERSED');
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
 });
@@ -208,7 +210,7 @@ test('a verified callback after SUCCESS is rechecked every two minutes for twent
   let queried = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {
     fixture.pass(2 * 60_000);
-    queried += await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, PAYOUTS, 10);
+    queried += await recheckOutgoing({ ...fixture, check: fixture.checkPayout }, WITHDRAWAL, 10);
   }
   // One each two minutes, until one came twenty minutes after the callback.
   expect(queried).toBe(11);

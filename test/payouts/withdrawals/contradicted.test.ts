@@ -1,5 +1,5 @@
 import { rows } from '../../../src/lib/db.ts';
-import { listCases } from '../../../src/payouts/withdrawals/queries.ts';
+import { listCases } from '../../../src/payouts/cases.ts';
 import { codeOf } from '../../support/code-of.ts';
 import { PAID_OUT, REFUSED, REVERSED } from '../../support/withdrawals.ts';
 import { CHECK, COMPLETED, FAILED, useWithdrawalFixture, type WithdrawalFixture } from './fixture.ts';

@@ -1,9 +1,11 @@
 import { rows } from '../../../src/lib/db.ts';
+import { listCases } from '../../../src/payouts/cases.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { createRefund } from '../../../src/payouts/refunds/create.ts';
-import { createCheckRefund } from '../../../src/payouts/refunds/sync.ts';
-import { listCases } from '../../../src/payouts/withdrawals/queries.ts';
-import { resolveWithdrawal } from '../../../src/payouts/withdrawals/resolve.ts';
+import { REFUND } from '../../../src/payouts/refunds/refund.ts';
+import { resolvePayout } from '../../../src/payouts/resolve.ts';
 import { approveWithdrawal } from '../../../src/payouts/withdrawals/review.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { withdraw } from '../../support/settlements.ts';
 import {
   buildLive,
@@ -92,7 +94,7 @@ test('a provider reference of one withdrawal is rejected for another', async () 
   for (const id of [first, second]) await fixture.report(id, UNKNOWN_PAYOUT);
   await resolve(first, COMPLETED);
   const decision = { ...COMPLETED, providerReference: `OUT-9-${first}`, operatorId: 'opr_1', at: fixture.clock() };
-  const again = fixture.runInTransaction((tx) => resolveWithdrawal(tx, second, decision));
+  const again = fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, { id: second, ...decision }));
   await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
   expect(await resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
 });
@@ -102,7 +104,7 @@ test('a provider reference of a withdrawal that was reversed is rejected for ano
   await fixture.report(first, { ...PAID_OUT, providerReference: 'OUT-R' }, { ...REVERSED, providerReference: 'OUT-R' });
   await fixture.report(second, UNKNOWN_PAYOUT);
   const decision = { ...COMPLETED, providerReference: 'OUT-R', operatorId: 'opr_1', at: fixture.clock() };
-  const again = fixture.runInTransaction((tx) => resolveWithdrawal(tx, second, decision));
+  const again = fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, { id: second, ...decision }));
   await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
 });
 
@@ -157,7 +159,9 @@ test('concurrent resolutions of three withdrawals with one provider reference: e
   const ids = [await fixture.ready(), await fixture.ready(), await fixture.ready()];
   for (const id of ids) await fixture.report(id, UNKNOWN_PAYOUT);
   const decision = { ...COMPLETED, providerReference: `OUT-${ids[0]}`, operatorId: 'opr_1', at: fixture.clock() };
-  const said = ids.map((id) => fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, decision)));
+  const said = ids.map((id) =>
+    fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, { id: id, ...decision })),
+  );
   const outcomes = await Promise.allSettled(said);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
@@ -172,7 +176,7 @@ test('a provider reference under which a refund was paid is that of no withdrawa
   const id = await fixture.ready();
   await fixture.report(id, UNKNOWN_PAYOUT);
   fixture.provider.returnsForRefunds(returned(1_00n, `BOTH-${id}`));
-  await createCheckRefund(fixture)(row.id, { minIntervalMs: 0, notifyWorkflow: true });
+  await createCheck(fixture, REFUND)(row.id, { minIntervalMs: 0, notifyWorkflow: true });
   // The fixture makes references unique by the id.
   const taken = fixture.resolve(id, { ...COMPLETED, providerReference: 'BOTH' });
   await expect(taken).rejects.toMatchObject({ code: 'INVALID_STATE', existing: { refundId: row.id } });

@@ -2,11 +2,13 @@ import { readBalance } from '../../../src/ledger/balance.ts';
 import { rows } from '../../../src/lib/db.ts';
 import type { Santim } from '../../../src/lib/money.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';
+import { createCheck, type Check } from '../../../src/payouts/check.ts';
 import type { Resolution } from '../../../src/payouts/resolution.ts';
-import { resolveWithdrawal, type Resolved } from '../../../src/payouts/withdrawals/resolve.ts';
+import { resolvePayout, type Resolved } from '../../../src/payouts/resolve.ts';
+import type { WithdrawalRow } from '../../../src/payouts/withdrawals/queries.ts';
 import { autoDecide } from '../../../src/payouts/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../../src/payouts/withdrawals/routes.ts';
-import { createCheckPayout, type CheckPayout } from '../../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { buildFixture, type Fixture } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../../support/http.ts';
@@ -29,7 +31,7 @@ export const FAILED: Resolution = {
 
 /** Withdrawals over HTTP by a merchant that has 1,000 birr, with a provider whose replies a test sets. */
 export type WithdrawalFixture = Fixture & {
-  checkPayout: CheckPayout;
+  checkPayout: Check<WithdrawalRow>;
   /** The merchant of the running test. */
   scope: MerchantScope;
   send: (method: string, path: string, body?: object | string) => Promise<HttpResponse>;
@@ -46,7 +48,7 @@ export type WithdrawalFixture = Fixture & {
   /** Checks the withdrawal once for each of these replies, as after a verified callback. */
   report: (id: string, ...outcomes: Parameters<Fixture['provider']['returnsForPayouts']>) => Promise<void>;
   /** Resolves it as an operator, under a provider reference of its own: OUT-9-wd_…. */
-  resolve: (id: string, resolution: Resolution, operatorId?: string) => Promise<Resolved>;
+  resolve: (id: string, resolution: Resolution, operatorId?: string) => Promise<Resolved<WithdrawalRow>>;
   /** What the channel holds of the merchant. */
   clearing: () => Promise<Santim>;
   /** In alphabetical order, because events of one transaction have no order. */
@@ -74,7 +76,7 @@ export function useWithdrawalFixture(openDatabase = () => createTestDatabase()):
 async function buildInto(own: WithdrawalFixture, database: TestDatabase): Promise<void> {
   const { db } = database;
   const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
-  const checkPayout = createCheckPayout(fixture);
+  const checkPayout = createCheck(fixture, WITHDRAWAL);
   const deps = testServerDeps(db, {
     routes: withdrawalRoutes({ ...fixture, checkPayout }),
     clock: fixture.clock,
@@ -111,7 +113,7 @@ async function buildInto(own: WithdrawalFixture, database: TestDatabase): Promis
     resolve: (id, resolution, operatorId = 'opr_1') => {
       const providerReference = `${resolution.providerReference}-${id}`;
       const decision = { ...resolution, providerReference, operatorId, at: fixture.clock() };
-      return fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
+      return fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, { id, ...decision }));
     },
     balance: async () => {
       const { availableSantim, reservedSantim } = await readBalance(db, own.scope);

@@ -1,6 +1,7 @@
 import { rows } from '../../../src/lib/db.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { readWithdrawal } from '../../../src/payouts/withdrawals/queries.ts';
-import { createCheckPayout } from '../../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome } from '../../../src/providers/provider.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, TAKEN, UNKNOWN_PAYOUT } from '../../support/withdrawals.ts';
 import { CHECK, useWithdrawalFixture } from './fixture.ts';
@@ -19,7 +20,7 @@ describe('the lease of a withdrawal', () => {
     fixture.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE);
     const first = fixture.checkPayout(id, CHECK);
     while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const another = createCheckPayout(fixture);
+    const another = createCheck(fixture, WITHDRAWAL);
     const checked = await Promise.all([another(id, CHECK), another(id, { ...CHECK, proof: true })]);
     expect(checked.map(({ queried, outcome }) => ({ queried, outcome }))).toEqual([
       { queried: false, outcome: null },
@@ -38,7 +39,7 @@ describe('the lease of a withdrawal', () => {
     const first = fixture.checkPayout(id, CHECK);
     while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
     fixture.pass(LEASE_MS);
-    const later = await createCheckPayout(fixture)(id, CHECK);
+    const later = await createCheck(fixture, WITHDRAWAL)(id, CHECK);
     expect(later).toMatchObject({ queried: true, row: { stage: 'SUBMITTED', lastOutcome: 'accepted' } });
     release(UNKNOWN_PAYOUT);
     await first;
@@ -57,7 +58,7 @@ describe('the lease of a withdrawal', () => {
       const first = fixture.checkPayout(id, CHECK);
       while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
       fixture.pass(LEASE_MS);
-      const later = await createCheckPayout(fixture)(id, CHECK);
+      const later = await createCheck(fixture, WITHDRAWAL)(id, CHECK);
       release(outcome);
       expect((await first).row).toEqual(later.row);
       expect(await readWithdrawal(fixture.db, id)).toEqual(later.row);

@@ -1,8 +1,10 @@
 import { rows } from '../../../src/lib/db.ts';
+import { listCases } from '../../../src/payouts/cases.ts';
+import { createCheck } from '../../../src/payouts/check.ts';
 import { createWithdrawal } from '../../../src/payouts/withdrawals/create.ts';
-import { listCases, type WithdrawalRow } from '../../../src/payouts/withdrawals/queries.ts';
+import { type WithdrawalRow } from '../../../src/payouts/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../../src/payouts/withdrawals/review.ts';
-import { createCheckPayout } from '../../../src/payouts/withdrawals/sync.ts';
+import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { untilServed } from '../../support/build.ts';
 import { servedOnly } from '../../support/http.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../../support/withdrawals.ts';
@@ -158,13 +160,11 @@ describe('the life of a withdrawal', () => {
 
   test('a check whose lease has expired sends nothing', async () => {
     const id = await fixture.ready();
-    const slow = createCheckPayout({
-      ...fixture,
-      findProvider: () => {
-        fixture.pass(11_000);
-        return fixture.provider;
-      },
-    });
+    const findProvider = () => {
+      fixture.pass(11_000);
+      return fixture.provider;
+    };
+    const slow = createCheck({ ...fixture, findProvider }, WITHDRAWAL);
     expect(await slow(id, CHECK)).toMatchObject({ queried: true, outcome: 'unknown' });
     expect(fixture.provider.payoutQueries).toEqual([]);
   });
