@@ -105,7 +105,7 @@ step(
 step(
   'a release starts what a start that was interrupted has left stopped, and doctor finds nothing wrong',
   async () => {
-    await installation.compose('stop', 'temporal', 'temporal-postgres');
+    await installation.compose('stop', 'temporal', 'temporal-postgres', 'simulator');
     await release();
     const findings = await installation.doctor();
     expect(findings.filter(({ status }) => status === 'wrong')).toEqual([]);
