@@ -56,7 +56,7 @@ export async function startOperatorsListener(
 ): Promise<Listening> {
   const { CONSOLE_URL: url, CONSOLE_PORT: port, CONSOLE_HOST: host } = config;
   const ofKeys = [invitationRoutes.ofOperators, ...operatorRoutes];
-  const docs = { docsFolder, routes: ofKeys, serverUrl: url ?? '' };
+  const docs = { docsFolder, routes: ofKeys, serverUrl: '' };
   if (url === undefined) {
     const server = createApiServer({ ...shared, identify: identifyByKey, routes: ofKeys, routers: [], docs });
     return server.listen(port, host);

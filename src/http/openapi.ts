@@ -77,8 +77,8 @@ export function readExamples(folder: string): Examples {
 }
 
 /**
- * The parts of the document beside the routes. `serverUrl`: where the routes are, which is `baseUrl`, the public address, for
- * merchants' ones only. Both without a slash at their end.
+ * The parts of the document beside the routes. `baseUrl`: the public address. `serverUrl`: that of the routes; '': where the
+ * document is. Both without a slash at their end.
  */
 export type DocsOptions = { version: string; baseUrl: string; serverUrl: string; examples: Examples };
 

@@ -17,7 +17,7 @@ import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import { clientAddress } from './client-address.ts';
-import { createDocsRouter, createHomeRouter } from './docs.ts';
+import { createDocsRouter, createHomeRouter, type DocsParts } from './docs.ts';
 import { ALIVE, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { httpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
@@ -63,11 +63,8 @@ export type ApiServerDeps = Readiness &
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
-    /**
-     * The project's `docs`, with the guides to serve, and the routes to describe with their address, '' where it is that of
-     * the docs; null: no docs are served.
-     */
-    docs: { docsFolder: string; routes: readonly Route[]; serverUrl: string } | null;
+    /** The sources of the docs, and the routes to describe; null: no docs are served. */
+    docs: (Pick<DocsParts, 'docsFolder' | 'serverUrl'> & { routes: readonly Route[] }) | null;
     version: string;
     log: Logger;
     clock: Clock;
