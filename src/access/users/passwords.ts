@@ -57,8 +57,8 @@ export function passwordIssue(password: string, about: readonly string[]): 'shor
     .map((sign) => LEET[sign] ?? sign)
     .filter(isLetter)
     .join('');
-  const own = about.flatMap((one) => one.toLowerCase().split(/[^a-z]+/));
-  const isCommon = [plain, unleet].some((word) => COMMON_WORDS.has(repeated(word)) || consistsOf(word, own));
+  const ownNames = about.flatMap((one) => one.toLowerCase().match(/[a-z]{2,}/g) ?? []);
+  const isCommon = [plain, unleet].some((word) => COMMON_WORDS.has(repeated(word)) || consistsOf(word, ownNames));
   const letters = text.replaceAll(/\P{L}/gu, '').length;
   const isPlain = new Set(characters).size < 5 || isSequence(text) || (letters < 3 && characters.length < 15);
   return isCommon || isPlain ? 'common' : null;
@@ -74,7 +74,7 @@ function repeated(text: string): string {
 /** Whether a text of more than three letters has nothing but these words, in any order. */
 function consistsOf(text: string, words: readonly string[]): boolean {
   const longestFirst = words.toSorted((one, other) => other.length - one.length);
-  return text.length > 3 && longestFirst.reduce((rest, word) => rest.replaceAll(word, ''), text) === '';
+  return text.length > 3 && longestFirst.reduce((rest, word) => rest.replaceAll(word, ' '), text).trim() === '';
 }
 
 /** Whether each character follows the one before, up or down. */
