@@ -116,9 +116,16 @@ function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
 
 /** Throws KYC_REQUIRED with what a merchant still has to do. `what` begins the message: "Live keys work". */
 export function ensureLiveRequirements(of: LiveRequirements, what: string): void {
+  const error = liveRequirementError(of, what);
+  if (error) throw error;
+}
+
+/** KYC_REQUIRED with what a merchant still has to do; null: nothing. */
+export function liveRequirementError(of: LiveRequirements, what: string): AppError | null {
   const details = liveRequirementIssues(of);
-  if (details.length === 0) return;
-  throw new AppError('KYC_REQUIRED', `${what} once ${details.map(({ issue }) => issue).join(', and ')}.`, { details });
+  if (details.length === 0) return null;
+  const message = `${what} once ${details.map(({ issue }) => issue).join(', and ')}.`;
+  return new AppError('KYC_REQUIRED', message, { details });
 }
 
 /** What a merchant still has to do before live can be used. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { operatorReadRoute } from '../access/operator-route.ts';
 import { InEnvironment } from '../access/operator-schema.ts';
-import { readsLive } from '../access/users/identify.ts';
+import { whyNotLive } from '../access/users/identify.ts';
 import { findUsableSessions } from '../access/users/sessions.ts';
 import { readRoute, type OperatorCaller, type Route, type UserCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -126,14 +126,17 @@ function merchantIdsOf(streams: ReadonlySet<Stream>): string[] | null {
 
 /** Streams whose session has ended, is of another merchant or role since, or no longer reads live. */
 async function findUnusable({ db, clock }: Pick<Deps, 'db' | 'clock'>, streams: readonly Stream[]): Promise<Stream[]> {
-  const sessionIds = [...new Set(streams.map(({ caller }) => caller.sessionId))];
+  const callers = streams.map(({ caller }) => caller);
+  const idsOf = (some: Reader[]): string[] => [...new Set(some.map(({ sessionId }) => sessionId))];
+  const ids = idsOf(callers);
+  const liveIds = idsOf(callers.filter(({ kind, environment }) => kind === 'user' && environment === 'live'));
   const at = clock();
-  const usable = new Map((await findUsableSessions(db, sessionIds, at)).map((session) => [session.id, session]));
+  const usable = new Map((await findUsableSessions(db, { ids, liveIds }, at)).map((session) => [session.id, session]));
   return streams.filter(({ caller }) => {
     const session = usable.get(caller.sessionId);
     if (caller.kind === 'operator') return session?.operatorRole !== caller.role;
     const isSame = session?.merchantId === caller.merchantId && session.role === caller.role;
-    return !isSame || (caller.environment === 'live' && !readsLive(session, at));
+    return !isSame || (caller.environment === 'live' && whyNotLive(session, 'transactions:read', at) !== null);
   });
 }
 
@@ -165,7 +168,7 @@ export function streamRoutes({ streams }: RouteDeps): Route[] {
       operationId: 'streamChanges',
       summary: 'Server-sent events: what changes in this environment, from now on',
       description:
-        'Each message is a list of `{ kind, id, status, at }`; `kind` is transaction, withdrawal, settlement or event (of webhooks), as far as the role may read it. `id` is null where too many have changed at once. At most 5 streams a person; a stream ends with its session.',
+        'Each message is a list of `{ kind, id, status, at }`; `kind` is transaction, withdrawal, settlement or event (of webhooks), as far as the role may read it. `id` is null where too many have changed at once. At most 5 streams a person; a stream ends with its session, and one of live when the session may no longer use live.',
       responses: { 200: z.string() },
       fileTypes: ['text/event-stream'],
       handle: async ({ caller, signal }) => ({ events: await streams.open(caller, signal()) }),

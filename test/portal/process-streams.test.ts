@@ -98,8 +98,11 @@ test('a stream of live ends when its session may no longer read live, and one of
     await open("UPDATE kyc_application SET status = 'REJECTED', tier = 0 WHERE merchant_id = :merchantId"),
   ];
   let checks = 0;
-  portal.db.events.on('statement', ({ sql }) => void (checks += sql.includes('live_until') ? 1 : 0));
-  await until('a check of the sessions', () => checks > 0);
+  const count = ({ sql }: { sql: string }): void => void (checks += sql.includes('live_until') ? 1 : 0);
+  portal.db.events.on('statement', count);
+  // The second one begins after the first one has ended streams.
+  await until('two checks of the sessions', () => checks > 1);
+  portal.db.events.off('statement', count);
   expect(opened.map(({ live }) => live.closed)).toEqual([false, false, false]);
   for (const { end } of opened) await end();
   await until('the end of the streams of live', () => opened.every(({ live }) => live.closed));

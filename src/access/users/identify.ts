@@ -16,7 +16,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import type { Environment } from '../../lib/scope.ts';
-import { ensureLiveRequirements, type LiveRequirements } from '../authenticate.ts';
+import { liveRequirementError, type LiveRequirements } from '../authenticate.ts';
 import { ROLES, rolesWith, TWO_FACTOR_ROLES, type AnyPermission } from './roles.ts';
 import { useSession, type Audience, type Session } from './sessions.ts';
 
@@ -107,7 +107,8 @@ function callerOf(
   const caller = userCaller(session, readEnvironment(ctx));
   ensurePermission(caller, permissionOf(auth));
   const scope = auth.by === 'member' ? SCOPES.find((one) => one === auth.permission) : auth.scope;
-  if (scope && caller.environment === 'live') ensureLive(session, scope, now);
+  const error = scope && caller.environment === 'live' ? whyNotLive(session, scope, now) : null;
+  if (error) throw error;
   return caller;
 }
 
@@ -151,33 +152,24 @@ export function ensurePermission({ role, scopes, permissions }: UserCaller, perm
 
 type LiveAccess = LiveRequirements & Pick<Session, 'role' | 'totpEnabledAt' | 'liveUntil'>;
 
-/** As for live keys, a verified merchant; and of the person a recently used session and, in some roles, two factors. */
-function ensureLive(session: LiveAccess, scope: Scope, now: Date): void {
-  if (!SCOPES_BEFORE_VERIFICATION.includes(scope)) ensureLiveRequirements(session, 'Live works');
-  if (session.role && TWO_FACTOR_ROLES.includes(session.role)) requireTwoFactor(session);
-  if (session.liveUntil <= now) {
-    throw new AppError('AUTHENTICATION_REQUIRED', 'You have not used live for 30 minutes. Sign in again.');
-  }
+/**
+ * Why a session may not use live: as for live keys it needs a verified merchant; and of the person recent use and, in some
+ * roles, two factors. null: it may.
+ */
+export function whyNotLive(session: LiveAccess, scope: Scope, now: Date): AppError | null {
+  const error = SCOPES_BEFORE_VERIFICATION.includes(scope) ? null : liveRequirementError(session, 'Live works');
+  if (error) return error;
+  const { role, totpEnabledAt, liveUntil } = session;
+  if (role && TWO_FACTOR_ROLES.includes(role) && totpEnabledAt === null) return twoFactorRequired();
+  if (liveUntil > now) return null;
+  return new AppError('AUTHENTICATION_REQUIRED', 'You have not used live for 30 minutes. Sign in again.');
 }
 
-/** Whether the next request of a session may read what has changed in live. */
-export function readsLive(session: LiveAccess, now: Date): boolean {
-  try {
-    ensureLive(session, 'transactions:read', now);
-    return true;
-  } catch (error) {
-    if (error instanceof AppError) return false;
-    throw error;
-  }
-}
-
-function requireTwoFactor({ totpEnabledAt }: Pick<Session, 'totpEnabledAt'>): void {
-  if (totpEnabledAt !== null) return;
-  throw new AppError('TWO_FACTOR_REQUIRED', 'This needs two-factor authentication. Turn it on under Security.');
-}
+const twoFactorRequired = (): AppError =>
+  new AppError('TWO_FACTOR_REQUIRED', 'This needs two-factor authentication. Turn it on under Security.');
 
 function requireStepUp(session: Session, now: Date): void {
-  requireTwoFactor(session);
+  if (session.totpEnabledAt === null) throw twoFactorRequired();
   if (stepUpUntil(session, now)) return;
   throw new AppError(
     'STEP_UP_REQUIRED',

@@ -127,9 +127,11 @@ const USABLE = `
   WHERE (s.audience = 'portal' OR (o.id IS NOT NULL AND u.totp_enabled_at IS NOT NULL))
     AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
 
-/** In SQL: what the merchant has done to use live. */
-const LIVE_REQUIREMENTS = `coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
-           effective_kyc_tier(merchant.id) > 0 AS is_verified, has_sandbox_payment(merchant.id) AS has_sandbox_payment`;
+/** In SQL: what the merchant has done to use live; nothing, unread, where the condition does not hold. */
+const liveRequirements = (condition = 'true'): string => `
+           coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
+           ${condition} AND effective_kyc_tier(merchant.id) > 0 AS is_verified,
+           ${condition} AND has_sandbox_payment(merchant.id) AS has_sandbox_payment`;
 
 async function findSession(
   db: Queryable,
@@ -139,19 +141,26 @@ async function findSession(
   const sql = `
     SELECT s.*, u.email, u.name, u.language, u.calendar, u.clock, u.totp_enabled_at, m.role,
            merchant.name AS merchant_name, o.id AS operator_id, o.role AS operator_role,
-           merchant.status AS merchant_status, ${LIVE_REQUIREMENTS}
+           merchant.status AS merchant_status, ${liveRequirements()}
     FROM ${USABLE} AND (s.token_hash = :tokenHash OR s.id = :id) AND s.audience = coalesce(:audience, s.audience)`;
   return (await first<Session>(db, sql, { ...of, at })) ?? null;
 }
 
-/** Those of these sessions that have not ended; `merchantId` of an active merchant. Their use is not recorded. */
-export async function findUsableSessions(db: Queryable, ids: readonly string[], at: Date) {
+/**
+ * Those of these sessions that have not ended; `merchantId` of an active merchant, and what it has done to use live where the
+ * session is one of `liveIds`. Their use is not recorded.
+ */
+export async function findUsableSessions(
+  db: Queryable,
+  { ids, liveIds }: Record<'ids' | 'liveIds', readonly string[]>,
+  at: Date,
+) {
   const sql = `
     SELECT s.id, CASE WHEN merchant.status = 'ACTIVE' THEN merchant.id END AS merchant_id, s.live_until, m.role,
-           o.role AS operator_role, u.totp_enabled_at, ${LIVE_REQUIREMENTS}
+           o.role AS operator_role, u.totp_enabled_at, ${liveRequirements('s.id = ANY(:liveIds)')}
     FROM ${USABLE} AND s.id = ANY(:ids)`;
   type Usable = Pick<Session, 'id' | 'merchantId' | 'liveUntil' | 'role' | 'operatorRole' | 'totpEnabledAt'>;
-  return rows<Usable & LiveRequirements>(db, sql, { ids, at });
+  return rows<Usable & LiveRequirements>(db, sql, { ids, liveIds, at });
 }
 
 /** Ends a session of a user. Idempotent; returns whether there is one. */
