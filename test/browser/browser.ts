@@ -49,7 +49,8 @@ export async function openTab(browser: Browser, { origins, expected, ...options 
 
 /**
  * Goes to another screen of the page that is open, as its links do: much cheaper than to load it anew. Another environment,
- * or other values of the same screen, are loaded anew.
+ * or the same path with other values, is loaded anew. A path with another id shows the same component, whose heading stays,
+ * so this would wait for it in vain: use `goto`.
  */
 export async function visit(page: Page, path: string): Promise<void> {
   const [from, to] = [new URL(page.url()), new URL(path, page.url())];

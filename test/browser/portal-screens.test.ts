@@ -39,6 +39,7 @@ describe('every screen of the portal', () => {
         found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
       }
       await tab.page.goto(`${portal.url}/test/nowhere`);
+      await tab.page.waitForSelector(`text=${language === 'en' ? 'There is no such page.' : 'እንዲህ ያለ ገጽ የለም።'}`);
       expect(found).toEqual([]);
       expect(tab.problems).toEqual([]);
       await tab.close();

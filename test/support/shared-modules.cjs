@@ -35,13 +35,14 @@ module.exports = class SharedModules extends Runtime {
   constructor(...options) {
     super(...options);
     const { watch, watchAll, collectCoverage } = options.at(-1);
-    const isShared =
-      watch || watchAll || collectCoverage ? isPackage : (...one) => isPackage(one[0]) || isProduct(...one);
+    const sharesProduct = !(watch || watchAll || collectCoverage);
     shared ??= new Runtime(...options);
     const { esmLoader } = this;
     const resolveModule = esmLoader.resolveModule.bind(esmLoader);
     esmLoader.resolveModule = (name, from, context) =>
-      isShared(name, from) ? importShared(name, from, context) : resolveModule(name, from, context);
+      isPackage(name) || (sharesProduct && isProduct(name, from))
+        ? importShared(name, from, context)
+        : resolveModule(name, from, context);
   }
 
   requireModuleOrMock(from, name) {

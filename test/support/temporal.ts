@@ -27,7 +27,8 @@ export function quietenTemporal(): void {
   try {
     Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter, forward: {} } } });
   } catch (error) {
-    if (!(error instanceof IllegalStateError)) throw error;
+    // By an earlier file of this process.
+    if (!(error instanceof IllegalStateError && error.message.endsWith('already been installed'))) throw error;
   }
 }
 

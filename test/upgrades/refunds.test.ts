@@ -1,10 +1,13 @@
+import { HOUR_MS } from '../../src/lib/dates.ts';
 import { confirmPayout, declinePayout } from '../../src/payouts/confirm.ts';
 import { REFUND } from '../../src/payouts/refunds/refund.ts';
 import type { RefundOutcome } from '../../src/providers/provider.ts';
 import {
   CHECK,
+  COMPLETED,
   createRefundDatabase,
   DECLINED,
+  FAILED,
   NOT_THERE,
   returned,
   UNKNOWN,
@@ -12,9 +15,6 @@ import {
 } from '../payouts/refunds/fixture.ts';
 import { openSaved, testSaved } from './payouts.ts';
 
-const HOUR_MS = 3_600_000;
-const COMPLETED = { outcome: 'COMPLETED', providerReference: 'LATE-1', reason: 'It is on the statement' } as const;
-const FAILED = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'The payer has none of it' } as const;
 /** Of 200 birr. */
 const PART = { amount: 60, returnFee: true };
 
@@ -38,7 +38,7 @@ const resolved = async (work: Promise<string>, resolution: Parameters<typeof fix
 };
 const paid = () => returned(60_00n, `BACK-${fixture.transactionId}`);
 
-const forOpen = testSaved('refunds', fixture, {
+const forEach = testSaved('refunds', fixture, {
   'waits for a second person': awaiting,
   'is confirmed': async () => {
     const refundId = await awaiting();
@@ -77,9 +77,16 @@ const forOpen = testSaved('refunds', fixture, {
 });
 
 test('those that are sent or to be sent are paid', async () => {
-  await forOpen(async (id) => {
-    const { stage } = await fixture.read(id);
+  await forEach(['CREATED', 'SUBMITTED', 'UNKNOWN'], async (id) => {
     await fixture.report(id, returned(60_00n, `LATE-${id}`));
-    expect(await fixture.read(id)).toMatchObject({ status: stage === 'AWAITING_CONFIRMATION' ? 'PENDING' : 'SUCCESS' });
+    expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+test('those that wait for a person go on waiting, also when they are called paid', async () => {
+  await forEach(['AWAITING_CONFIRMATION'], async (id) => {
+    const before = await fixture.read(id);
+    await fixture.report(id, returned(60_00n, `LATE-${id}`));
+    expect(await fixture.read(id)).toEqual(before);
   });
 });

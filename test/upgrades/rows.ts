@@ -46,6 +46,9 @@ export async function upgradeRows({ migrations, tables }: SavedRows): Promise<Te
     await insertRows(superuserUrl, tables);
     await migrate({ url, directory: MIGRATIONS });
     return database;
+  } catch (error) {
+    await database.drop();
+    throw error;
   } finally {
     await rm(directory, { recursive: true });
   }

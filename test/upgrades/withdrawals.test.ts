@@ -1,11 +1,10 @@
+import { HOUR_MS } from '../../src/lib/dates.ts';
 import { setSecondPersonFrom } from '../../src/merchants/operations.ts';
 import { rejectWithdrawal } from '../../src/payouts/withdrawals/review.ts';
 import { CHECK, COMPLETED, FAILED, PATH, useWithdrawalFixture } from '../payouts/withdrawals/fixture.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED, UNKNOWN_PAYOUT } from '../support/withdrawals.ts';
 import { openSaved, testSaved } from './payouts.ts';
-
-const HOUR_MS = 3_600_000;
 
 const fixture = useWithdrawalFixture(openSaved('withdrawals', createTestDatabase));
 
@@ -27,7 +26,7 @@ const resolved = async (work: Promise<string>, resolution: typeof COMPLETED): Pr
   return id;
 };
 
-const forOpen = testSaved('withdrawals', fixture, {
+const forEach = testSaved('withdrawals', fixture, {
   'waits for a second person': async () => {
     await fixture.db.transaction((trx) => setSecondPersonFrom(trx, fixture.scope.merchantId, 100_00n));
     return requested();
@@ -59,10 +58,16 @@ const forOpen = testSaved('withdrawals', fixture, {
 });
 
 test('those that are sent or to be sent are paid', async () => {
-  await forOpen(async (id) => {
-    const { stage } = await fixture.read(id);
+  await forEach(['CREATED', 'SUBMITTED', 'UNKNOWN'], async (id) => {
     await fixture.report(id, { ...PAID_OUT, providerReference: `LATE-${id}` });
-    const isUnsent = ['AWAITING_CONFIRMATION', 'UNDER_REVIEW'].includes(stage);
-    expect(await fixture.read(id)).toMatchObject({ status: isUnsent ? 'PENDING' : 'SUCCESS' });
+    expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+test('those that wait for a person go on waiting, also when they are called paid', async () => {
+  await forEach(['AWAITING_CONFIRMATION', 'UNDER_REVIEW'], async (id) => {
+    const before = await fixture.read(id);
+    await fixture.report(id, { ...PAID_OUT, providerReference: `LATE-${id}` });
+    expect(await fixture.read(id)).toEqual(before);
   });
 });

@@ -1,16 +1,14 @@
 import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.ts';
+import { HOUR_MS } from '../../../src/lib/dates.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { recheckOutgoing } from '../../../src/payouts/check.ts';
 import { createCheck } from '../../../src/payouts/check.ts';
 import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
-import { CHECK, DECLINED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
+import { CHECK, COMPLETED, DECLINED, FAILED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
 
-const HOUR_MS = 3_600_000;
 const fixture = useRefundFixture();
-const COMPLETED = { outcome: 'COMPLETED', providerReference: 'LATE-1', reason: 'It is on the statement' } as const;
-const FAILED = { outcome: 'FAILED', providerReference: 'CASE-1', reason: 'The payer has none of it' } as const;
 
 const items = async () => {
   const page = { page: 1, limit: 50, after: null };

@@ -1,5 +1,6 @@
 import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../../src/backoffice/work-queue.ts';
 import { createRegistry } from '../../../src/http/metrics.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/lib/dates.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { readTimeline } from '../../../src/lib/timeline.ts';
 import { REFUND_TIMELINE } from '../../../src/payments/timeline.ts';
@@ -12,16 +13,9 @@ import { autoDecide } from '../../../src/payouts/withdrawals/review.ts';
 import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import { withdraw } from '../../support/settlements.ts';
 import { PAID_OUT } from '../../support/withdrawals.ts';
-import { CHECK, DECLINED, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
+import { CHECK, COMPLETED, DECLINED, FAILED, returned, TAKEN, UNKNOWN, useRefundFixture } from './fixture.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const fixture = useRefundFixture();
-const [COMPLETED, FAILED] = (['COMPLETED', 'FAILED'] as const).map((outcome) => ({
-  outcome,
-  providerReference: `CASE-${outcome}`,
-  reason: 'Asked the provider',
-})) as [Parameters<typeof fixture.resolve>[1], Parameters<typeof fixture.resolve>[1]];
 const refused = { code: 'INVALID_STATE' };
 
 const queue = async (source = REVIEW_ITEMS) => {
@@ -43,7 +37,7 @@ describe('a refund whose outcome is unknown', () => {
     expect(await queue()).toEqual([`REFUND_UNKNOWN ${id}`]);
     expect(await queue(STALLED_ITEMS)).toEqual([`REFUND_PENDING ${id}`]);
     await fixture.resolve(id, FAILED);
-    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED', failure: { message: 'Asked the provider' } });
+    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED', failure: { message: FAILED.reason } });
     expect(await fixture.balance()).toEqual([194_25n, 0n]);
     expect((await fixture.resolve(id, FAILED)).isNew).toBe(false);
     expect(await queue()).toEqual([]);
@@ -51,10 +45,10 @@ describe('a refund whose outcome is unknown', () => {
 
   test('operators resolve it as completed under a provider reference that no other refund has', async () => {
     const [id, other] = [await fixture.requested({ amount: 50 }), await fixture.requested({ amount: 10 })];
-    await fixture.report(other, returned(10_00n, 'CASE-COMPLETED'));
+    await fixture.report(other, returned(10_00n, 'CASE-8'));
     await fixture.report(id, UNKNOWN);
     fixture.pass(60_000);
-    await expect(fixture.resolve(id, COMPLETED)).rejects.toMatchObject({
+    await expect(fixture.resolve(id, { ...COMPLETED, providerReference: 'CASE-8' })).rejects.toMatchObject({
       ...refused,
       details: [{ field: 'providerReference', code: 'already_used' }],
       existing: { refundId: other },
@@ -130,11 +124,11 @@ describe('a refund that had failed and is reported as paid', () => {
     await fixture.report(id, DECLINED);
     const { row } = await fixture.checkRefund(id, CHECK);
     expect(row.status).toBe('FAILED');
-    await fixture.report(id, returned(50_00n, 'LATE-1'));
+    await fixture.report(id, returned(50_00n, COMPLETED.providerReference));
     expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
     expect(await fixture.balance()).toEqual([194_25n, 0n]);
     expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
-    await fixture.resolve(id, { ...COMPLETED, providerReference: 'LATE-1' });
+    await fixture.resolve(id, COMPLETED);
     expect(await fixture.read(id)).toMatchObject({ status: 'SUCCESS', feeReturned: 1.25 });
     expect(await fixture.balance()).toEqual([145_69n, 0n]);
     expect(await fixture.events(id)).toEqual(['refund.created', 'refund.failed', 'refund.succeeded']);

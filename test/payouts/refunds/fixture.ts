@@ -32,6 +32,17 @@ export const returned = (amountSantim: Santim, providerReference = 'BACK-1'): Re
   providerCode: 'REFUND_SUCCESS',
 });
 
+export const COMPLETED: Resolution = {
+  outcome: 'COMPLETED',
+  providerReference: 'LATE-1',
+  reason: 'It is on the statement',
+};
+export const FAILED: Resolution = {
+  outcome: 'FAILED',
+  providerReference: 'CASE-1',
+  reason: 'The payer has none of it',
+};
+
 /** Refunds over HTTP by a merchant with a payment of 200 birr, with a provider whose replies a test sets. */
 export type RefundFixture = Fixture & {
   checkRefund: Check<RefundRow>;

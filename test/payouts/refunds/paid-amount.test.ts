@@ -3,10 +3,9 @@ import { first } from '../../../src/lib/db.ts';
 import { recordRecovery } from '../../../src/reconciliation/receipts/operations.ts';
 import { acceptHeld, payOtherAmount } from '../../payments/held-money.ts';
 import { PAID } from '../../support/build.ts';
-import { DECLINED, returned, UNKNOWN, useRefundFixture } from './fixture.ts';
+import { COMPLETED, DECLINED, returned, UNKNOWN, useRefundFixture } from './fixture.ts';
 
 const fixture = useRefundFixture();
-const COMPLETED = { outcome: 'COMPLETED', reason: 'It is on the statement' } as const;
 const invalid = (message: string, code: string) => ({
   code: 'VALIDATION_ERROR',
   message: expect.stringContaining(message),

@@ -11,12 +11,9 @@ import { WITHDRAWAL } from '../../../src/payouts/withdrawals/withdrawal.ts';
 import type { PayoutOutcome } from '../../../src/providers/provider.ts';
 import { recordRecovery } from '../../../src/reconciliation/receipts/operations.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../../support/withdrawals.ts';
-import { CHECK, COMPLETED, useWithdrawalFixture } from './fixture.ts';
+import { CHECK, COMPLETED, FUNDED, TOTAL, useWithdrawalFixture } from './fixture.ts';
 
 const FIRST_PAGE = { page: 1, limit: 50, after: null };
-const FUNDED = 100_000n;
-/** 100 birr, 5 fee, 0.75 tax. */
-const TOTAL = 105_75n;
 
 const fixture = useWithdrawalFixture();
 

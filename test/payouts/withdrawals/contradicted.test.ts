@@ -2,15 +2,9 @@ import { rows } from '../../../src/lib/db.ts';
 import { listCases } from '../../../src/payouts/cases.ts';
 import { codeOf } from '../../support/code-of.ts';
 import { PAID_OUT, REFUSED, REVERSED } from '../../support/withdrawals.ts';
-import { CHECK, COMPLETED, FAILED, useWithdrawalFixture, type WithdrawalFixture } from './fixture.ts';
-
-/** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
-const TOTAL = 105_75n;
-const FUNDED = 1_000_00n;
+import { CHECK, COMPLETED, FAILED, FUNDED, TOTAL, useWithdrawalFixture } from './fixture.ts';
 
 const fixture = useWithdrawalFixture();
-
-const resolve: WithdrawalFixture['resolve'] = (...resolution) => fixture.resolve(...resolution);
 
 /** Refused, given back, and then called paid. */
 async function contradicted(): Promise<string> {
@@ -22,7 +16,7 @@ async function contradicted(): Promise<string> {
 test('COMPLETED makes a FAILED withdrawal SUCCESS and charges the released money again', async () => {
   const id = await contradicted();
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
-  const { row } = await resolve(id, COMPLETED);
+  const { row } = await fixture.resolve(id, COMPLETED);
   expect(row).toMatchObject({
     status: 'SUCCESS',
     failure: null,
@@ -34,7 +28,7 @@ test('COMPLETED makes a FAILED withdrawal SUCCESS and charges the released money
     'withdrawal.failed',
     'withdrawal.succeeded',
   ]);
-  expect((await resolve(id, COMPLETED)).isNew).toBe(false);
+  expect((await fixture.resolve(id, COMPLETED)).isNew).toBe(false);
   fixture.provider.returnsForPayouts(REVERSED);
   await fixture.checkPayout(id, { ...CHECK, proof: true });
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
@@ -42,7 +36,7 @@ test('COMPLETED makes a FAILED withdrawal SUCCESS and charges the released money
 
 test('COMPLETED with a smaller amount charges only that amount, fee and tax', async () => {
   const id = await contradicted();
-  await resolve(id, { ...COMPLETED, paidSantim: 60_00n });
+  await fixture.resolve(id, { ...COMPLETED, paidSantim: 60_00n });
   expect(await fixture.balance()).toEqual([FUNDED - TOTAL + 40_00n, 0n]);
   expect(await fixture.clearing()).toBe(FUNDED - 60_00n);
 });
@@ -50,7 +44,7 @@ test('COMPLETED with a smaller amount charges only that amount, fee and tax', as
 test('COMPLETED beyond the balance is rejected, and the case stays open', async () => {
   const id = await contradicted();
   await fixture.ready({ amount: 950 });
-  expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
+  expect(await codeOf(fixture.resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
   expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
   expect(await rows(fixture.db, 'SELECT 1 FROM payout_resolution WHERE payout_id = :id', { id })).toEqual([]);
   expect(await listCases(fixture.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
@@ -59,16 +53,16 @@ test('COMPLETED beyond the balance is rejected, and the case stays open', async 
 test('FAILED posts nothing and closes the case; a later COMPLETED corrects it', async () => {
   const id = await contradicted();
   const events = await fixture.events(id);
-  expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED' });
+  expect((await fixture.resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED' });
   const evidence = { outcome: 'succeeded', amountSantim: 100_00 };
   expect(await listCases(fixture.db, id)).toMatchObject([
     { status: 'FAILED', evidence, decision: 'FAILED', closedAt: fixture.clock() },
   ]);
-  expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
-  expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
+  expect(await fixture.resolve(id, FAILED)).toMatchObject({ isNew: false });
+  expect(await codeOf(fixture.resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
   expect(await fixture.events(id)).toEqual(events);
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
-  expect((await resolve(id, COMPLETED)).row.status).toBe('SUCCESS');
+  expect((await fixture.resolve(id, COMPLETED)).row.status).toBe('SUCCESS');
   expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
 });
 

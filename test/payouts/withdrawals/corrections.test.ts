@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../../src/lib/dates.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { listCases } from '../../../src/payouts/cases.ts';
 import { createCheck } from '../../../src/payouts/check.ts';
@@ -18,26 +19,20 @@ import {
   TAKEN,
 } from '../../support/withdrawals.ts';
 import { returned } from '../refunds/fixture.ts';
-import { COMPLETED, FAILED, useWithdrawalFixture, type WithdrawalFixture } from './fixture.ts';
-
-const FUNDED = 1_000_00n;
-/** 100 birr, 5 fee, 0.75 tax. */
-const TOTAL = 105_75n;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { COMPLETED, FAILED, FUNDED, TOTAL, useWithdrawalFixture } from './fixture.ts';
 
 const fixture = useWithdrawalFixture();
-
-const resolve: WithdrawalFixture['resolve'] = (...resolution) => fixture.resolve(...resolution);
 
 test('a SUCCESS that its provider declines later becomes REVERSED by an operator’s FAILED: posted and published', async () => {
   const id = await fixture.ready();
   await fixture.report(id, PAID_OUT, REFUSED);
-  await expect(resolve(id, { ...COMPLETED, paidSantim: 90_00n })).rejects.toThrow('paidAmount is booked, 100.00 ETB');
-  await expect(resolve(id, FAILED)).rejects.toThrow('another outcome: FAILED is accepted from');
+  await expect(fixture.resolve(id, { ...COMPLETED, paidSantim: 90_00n })).rejects.toThrow(
+    'paidAmount is booked, 100.00 ETB',
+  );
+  await expect(fixture.resolve(id, FAILED)).rejects.toThrow('another outcome: FAILED is accepted from');
   fixture.pass(HOUR_MS);
-  expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' }, missing: 0, isNew: true });
-  expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
+  expect(await fixture.resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' }, missing: 0, isNew: true });
+  expect(await fixture.resolve(id, FAILED)).toMatchObject({ isNew: false });
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
   expect(await fixture.events(id)).toContain('withdrawal.reversed');
   expect(await fixture.read(id)).toMatchObject({ status: 'REVERSED', failure: { message: FAILED.reason } });
@@ -46,7 +41,7 @@ test('a SUCCESS that its provider declines later becomes REVERSED by an operator
 test('a SUCCESS that its provider declines later stays SUCCESS by an operator’s COMPLETED, and nothing is posted', async () => {
   const id = await fixture.ready();
   await fixture.report(id, PAID_OUT, REFUSED);
-  expect(await resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await fixture.resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
   expect(await listCases(fixture.db, id)).toMatchObject([
     { status: 'SUCCESS', decision: 'COMPLETED', closedAt: expect.any(Date) },
   ]);
@@ -56,11 +51,11 @@ test('a SUCCESS that its provider declines later stays SUCCESS by an operator’
 test('a COMPLETED resolution can be corrected to FAILED, but not within an hour', async () => {
   const id = await fixture.ready();
   await fixture.report(id, UNKNOWN_PAYOUT);
-  await resolve(id, COMPLETED);
+  await fixture.resolve(id, COMPLETED);
   fixture.pass(HOUR_MS - 1_000);
-  await expect(resolve(id, FAILED)).rejects.toThrow('another outcome: FAILED is accepted from');
+  await expect(fixture.resolve(id, FAILED)).rejects.toThrow('another outcome: FAILED is accepted from');
   fixture.pass(1_000);
-  expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' } });
+  expect(await fixture.resolve(id, FAILED)).toMatchObject({ row: { status: 'REVERSED' } });
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
 });
 
@@ -68,35 +63,45 @@ test('a SUCCESS reported by the provider, and not contradicted, cannot be resolv
   const id = await fixture.ready();
   await fixture.report(id, PAID_OUT);
   fixture.pass(2 * HOUR_MS);
-  await expect(resolve(id, FAILED)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await expect(fixture.resolve(id, FAILED)).rejects.toMatchObject({ code: 'INVALID_STATE' });
 });
 
 test('a resolution is rejected as FAILED within an hour, and beyond the amount requested or reported', async () => {
   const id = await fixture.ready();
   await fixture.report(id, UNKNOWN_PAYOUT);
-  await expect(resolve(id, FAILED)).rejects.toThrow('The provider may still report another outcome');
-  await expect(resolve(id, { ...COMPLETED, paidSantim: 100_01n })).rejects.toThrow('must be at most 100.00 ETB');
+  await expect(fixture.resolve(id, FAILED)).rejects.toThrow('The provider may still report another outcome');
+  await expect(fixture.resolve(id, { ...COMPLETED, paidSantim: 100_01n })).rejects.toThrow(
+    'must be at most 100.00 ETB',
+  );
   await fixture.report(id, { ...PAID_OUT, amountSantim: 110_00n });
-  await expect(resolve(id, { ...COMPLETED, paidSantim: 110_01n })).rejects.toThrow('must be at most 110.00 ETB');
+  await expect(fixture.resolve(id, { ...COMPLETED, paidSantim: 110_01n })).rejects.toThrow(
+    'must be at most 110.00 ETB',
+  );
   expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
-  expect(await resolve(id, { ...COMPLETED, paidSantim: 100_00n })).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await fixture.resolve(id, { ...COMPLETED, paidSantim: 100_00n })).toMatchObject({
+    row: { status: 'SUCCESS' },
+  });
 });
 
 test('a withdrawal reported with two different amounts can be resolved with the larger one', async () => {
   const id = await fixture.ready();
   await fixture.report(id, { ...PAID_OUT, amountSantim: 90_00n }, { ...PAID_OUT, amountSantim: 110_00n });
-  await expect(resolve(id, { ...COMPLETED, paidSantim: 110_01n })).rejects.toThrow('must be at most 110.00 ETB');
-  expect(await resolve(id, { ...COMPLETED, paidSantim: 110_00n })).toMatchObject({ row: { status: 'SUCCESS' } });
+  await expect(fixture.resolve(id, { ...COMPLETED, paidSantim: 110_01n })).rejects.toThrow(
+    'must be at most 110.00 ETB',
+  );
+  expect(await fixture.resolve(id, { ...COMPLETED, paidSantim: 110_00n })).toMatchObject({
+    row: { status: 'SUCCESS' },
+  });
 });
 
 test('a provider reference of one withdrawal is rejected for another', async () => {
   const [first, second] = [await fixture.ready(), await fixture.ready()];
   for (const id of [first, second]) await fixture.report(id, UNKNOWN_PAYOUT);
-  await resolve(first, COMPLETED);
+  await fixture.resolve(first, COMPLETED);
   const decision = { ...COMPLETED, providerReference: `OUT-9-${first}`, operatorId: 'opr_1', at: fixture.clock() };
   const again = fixture.runInTransaction((tx) => resolvePayout(tx, WITHDRAWAL, { id: second, ...decision }));
   await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
-  expect(await resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await fixture.resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
 });
 
 test('a provider reference of a withdrawal that was reversed is rejected for another', async () => {
@@ -116,16 +121,16 @@ test('a provider reference of a withdrawal in the other environment is accepted'
   const { id: ofLive } = await withdraw(fixture, live, 100_00n);
   await fixture.runInTransaction((tx) => approveWithdrawal(tx, ofLive, { operatorId: 'opr_1', at: fixture.clock() }));
   await fixture.report(ofLive, { ...PAID_OUT, providerReference: `${COMPLETED.providerReference}-${id}` });
-  expect(await resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await fixture.resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
 });
 
 test('a SUBMITTED withdrawal can be resolved after a day, and not before', async () => {
   const id = await fixture.ready();
   await fixture.report(id, TAKEN);
   fixture.pass(DAY_MS - 1_000);
-  await expect(resolve(id, FAILED)).rejects.toThrow('This withdrawal is SUBMITTED');
+  await expect(fixture.resolve(id, FAILED)).rejects.toThrow('This withdrawal is SUBMITTED');
   fixture.pass(1_000);
-  expect(await resolve(id, FAILED)).toMatchObject({ row: { status: 'FAILED' } });
+  expect(await fixture.resolve(id, FAILED)).toMatchObject({ row: { status: 'FAILED' } });
   expect(await fixture.balance()).toEqual([FUNDED, 0n]);
 });
 
@@ -133,10 +138,10 @@ test('a FAILED resolution can be corrected to COMPLETED, but not within an hour'
   const id = await fixture.ready();
   await fixture.report(id, UNKNOWN_PAYOUT);
   fixture.pass(HOUR_MS);
-  await resolve(id, FAILED);
-  await expect(resolve(id, COMPLETED)).rejects.toThrow('COMPLETED is accepted from');
+  await fixture.resolve(id, FAILED);
+  await expect(fixture.resolve(id, COMPLETED)).rejects.toThrow('COMPLETED is accepted from');
   fixture.pass(HOUR_MS);
-  expect(await resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+  expect(await fixture.resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
   expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
 });
 
@@ -145,7 +150,9 @@ test('a withdrawal reported as paid with another amount stays UNKNOWN after any 
     const id = await fixture.ready();
     await fixture.report(id, { ...PAID_OUT, amountSantim: 99_50n }, later);
     expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
-    expect(await resolve(id, { ...COMPLETED, paidSantim: 99_50n })).toMatchObject({ row: { status: 'SUCCESS' } });
+    expect(await fixture.resolve(id, { ...COMPLETED, paidSantim: 99_50n })).toMatchObject({
+      row: { status: 'SUCCESS' },
+    });
   }
 });
 

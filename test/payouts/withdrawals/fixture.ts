@@ -18,6 +18,11 @@ import { buildFreeMerchant, fund, TAKEN } from '../../support/withdrawals.ts';
 export const PATH = '/api/checkout/withdrawal';
 export const CHECK = { minIntervalMs: 0, notifyWorkflow: true };
 
+/** What the merchant of a test has, in santim. */
+export const FUNDED = 1_000_00n;
+/** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
+export const TOTAL = 105_75n;
+
 export const COMPLETED: Resolution = {
   outcome: 'COMPLETED',
   providerReference: 'OUT-9',
@@ -139,7 +144,7 @@ async function buildInto(own: WithdrawalFixture, database: TestDatabase): Promis
     },
     newMerchant: async () => {
       own.scope = await buildFreeMerchant(fixture);
-      await fund(fixture, own.scope, 1_000_00n);
+      await fund(fixture, own.scope, FUNDED);
       fixture.provider.returnsForPayouts(TAKEN);
       fixture.provider.payoutQueries.length = 0;
     },
