@@ -65,7 +65,7 @@ async function installPackages(folder: string, say: Comparison['say']): Promise<
     return;
   }
   say('installing the packages of the other commit');
-  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, maxBuffer: OUTPUT_BYTES_MAX });
+  await run(process.execPath, ['scripts/install-if-needed.mjs'], { cwd: folder, maxBuffer: OUTPUT_BYTES_MAX });
 }
 
 async function measure(folder: string, steps: readonly string[], isShort: boolean): Promise<Figures> {
@@ -76,12 +76,12 @@ async function measure(folder: string, steps: readonly string[], isShort: boolea
   return new Map(goals.map(({ of, what, measured, unit }) => [`${of} ${what}`, { measured, unit }]));
 }
 
-/** The figures that both have. */
+/** The figures that both have, and that have a ratio: none before was 0. */
 export function compare(before: readonly Figures[], now: readonly Figures[]): Row[] {
-  const names = [...(now[0]?.keys() ?? [])].filter((name) => [...before, ...now].every((one) => one.has(name)));
-  return names.map((name) => {
+  return [...(now[0]?.keys() ?? [])].flatMap((name) => {
     const valuesOf = (all: readonly Figures[]): number[] => all.map((one) => one.get(name)?.measured ?? Number.NaN);
     const [old, recent] = [valuesOf(before), valuesOf(now)];
+    if ([...old, ...recent].some(Number.isNaN) || old.includes(0)) return [];
     const ratios = recent.map((value, round) => value / (old[round] ?? Number.NaN));
     return {
       Figure: name,

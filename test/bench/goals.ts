@@ -1,5 +1,3 @@
-import { hundredths } from './numbers.ts';
-
 type Limit = { of: string; what: string; unit: string } & ({ atMost: number } | { atLeast: number });
 
 /** The agreed goals of speed and cost; `of` is the number of a goal. */
@@ -51,6 +49,6 @@ export function judge(measured: Measured): Goal[] {
     const { of, what, unit } = limit;
     const [goal, ok] =
       'atMost' in limit ? [`≤ ${limit.atMost}`, value <= limit.atMost] : [`≥ ${limit.atLeast}`, value >= limit.atLeast];
-    return [{ of, what, goal, measured: hundredths(value), unit, ok }];
+    return [{ of, what, goal, measured: value, unit, ok }];
   });
 }

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 
 import { compareWith } from './against.ts';
 import type { Bench } from './fixture.ts';
+import { readOptions, usageOf } from './options.ts';
 import { forgetStatements, summariseProfiles, writeStatements } from './profile.ts';
 import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
 import { prepareStack, type BenchStack } from './stack.ts';
@@ -37,21 +37,6 @@ const STEPS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   payments,
 };
 
-/** What --against compares unless steps are named: the cost of each request, payment and event. */
-const COMPARED = ['sessions', 'payments', 'bursts'];
-
-const USAGE = `Usage: npm run bench [-- [--only STEP]… [--json] [--short] [--profile FOLDER] [--against COMMIT [--rounds N]]]
-Measures this machine against the goals; about half an hour. Progress goes to stderr, results to stdout. What was
-measured is printed also when a step fails; the exit code is 1 then.
-  --only STEP       only this step, and others that are named the same way: ${Object.keys(STEPS).join(', ')}
-  --json            all figures, and the goals with whether they are met
-  --short           a few of everything: whether it works, not how fast
-  --against COMMIT  measures that commit and this folder in turns, and prints the ratios; unless steps are named, of
-                    ${COMPARED.join(', ')}
-  --rounds N        how often each is measured then; 3 unless given
-  --profile FOLDER  what took the time, by function for each process and by statement for each step
-`;
-
 const startedAtMs = Date.now();
 const say = (line: string): void => {
   const seconds = Math.round((Date.now() - startedAtMs) / 1000);
@@ -59,39 +44,25 @@ const say = (line: string): void => {
 };
 
 async function main(): Promise<number> {
-  const options = {
-    json: { type: 'boolean', default: false },
-    short: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true },
-    against: { type: 'string' },
-    rounds: { type: 'string', default: '3' },
-    profile: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  } as const;
-  const { values } = parseArgs({ options });
-  if (values.help) {
-    process.stdout.write(USAGE);
+  const options = readOptions(process.argv.slice(2), Object.keys(STEPS));
+  if (!options) {
+    process.stdout.write(usageOf(Object.keys(STEPS)));
     return 0;
   }
-  const only = values.only ?? (values.against === undefined ? Object.keys(STEPS) : COMPARED);
-  const rounds = Number(values.rounds);
-  if (only.some((step) => !Object.hasOwn(STEPS, step)) || !(Number.isInteger(rounds) && rounds > 0))
-    throw new Error(USAGE);
-  const steps = Object.keys(STEPS).filter((step) => only.includes(step));
   if (process.platform !== 'linux')
     throw new Error('The bench reads processor times from /proc: it runs on Linux only.');
-  if (values.against !== undefined) {
-    const comparison = { commit: values.against, steps, rounds, isShort: values.short, say };
-    process.stdout.write(await compareWith(comparison));
+  const { steps, isShort, against } = options;
+  if (against) {
+    process.stdout.write(await compareWith({ ...against, steps, isShort, say }));
     return 0;
   }
-  const profileFolder = values.profile && resolve(values.profile);
+  const profileFolder = options.profileFolder && resolve(options.profileFolder);
   if (profileFolder) await mkdir(profileFolder, { recursive: true });
   const results: Results = { about: aboutHere(), steps: [], measured: {} };
   const stack = await prepareStack({ say, profileFolder });
   try {
-    const isWhole = await runAll({ stack, results, steps, profileFolder, isShort: values.short });
-    process.stdout.write(values.json ? jsonOf(results) : textOf(results));
+    const isWhole = await runAll({ stack, results, steps, profileFolder, isShort });
+    process.stdout.write(options.isJson ? jsonOf(results) : textOf(results));
     return isWhole ? 0 : 1;
   } finally {
     say('stopping everything');

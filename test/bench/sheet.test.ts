@@ -1,6 +1,7 @@
 import { compare } from './against.ts';
 import { GOALS, judge } from './goals.ts';
 import { longestGap, percentile } from './numbers.ts';
+import { readOptions } from './options.ts';
 import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
 
 const empty = (): Results => ({ about: { machine: 'a fast one' }, steps: [], measured: {} });
@@ -28,6 +29,35 @@ test('the figures file contains the measured values, with every goal met or miss
   });
 });
 
+test('figures keep their precision, and lines show hundredths', () => {
+  const results = empty();
+  openSheet(results, 'sessions').measured('livez', 4 / 3);
+  expect(JSON.parse(jsonOf(results))).toMatchObject({ goals: [{ measured: 4 / 3 }] });
+  expect(textOf(results)).toMatch(/^ok {5}B11 .* 1[.]33 {2}× bare$/m);
+});
+
+test('a comparison has rounds and steps of its own, and neither JSON nor profiles', () => {
+  const read = (...args: string[]) => readOptions(args, ['http', 'sessions', 'bursts', 'payments']);
+  expect(read()).toMatchObject({ steps: ['http', 'sessions', 'bursts', 'payments'], against: undefined });
+  expect(read('--against', 'HEAD')).toMatchObject({
+    steps: ['sessions', 'bursts', 'payments'],
+    against: { commit: 'HEAD', rounds: 3 },
+  });
+  expect(read('--against', 'HEAD', '--rounds', '5', '--only', 'http')).toMatchObject({
+    steps: ['http'],
+    against: { rounds: 5 },
+  });
+  for (const args of [
+    ['--only', 'nothing'],
+    ['--rounds', '5'],
+    ['--against', 'HEAD', '--rounds', '0'],
+    ['--against', 'HEAD', '--json'],
+    ['--against', 'HEAD', '--profile', 'folder'],
+  ]) {
+    expect(() => read(...args)).toThrow('Usage: npm run bench');
+  }
+});
+
 test('a goal is met at its limit, and missed beyond it', () => {
   expect(judge({ lost: 0, recovered: 10.01, payments: 80 }).map(({ of, ok }) => [of, ok])).toEqual([
     ['B7a', true],
@@ -46,13 +76,14 @@ test('the longest gap counts from the start, in any order of arrivals', () => {
   expect(percentile([5, 1, 3], 0.5)).toBe(3);
 });
 
-test('a comparison has the figures that both commits have: medians, and the ratios of each round', () => {
+test('a comparison has the figures that both commits have and that are not 0: medians, and the ratios of each round', () => {
   const figures = (session: number, more?: string) =>
     new Map(
       ['B11 session', ...(more === undefined ? [] : [more])].map((name) => [name, { measured: session, unit: 'ms' }]),
     );
   const before = [figures(2), figures(4), figures(2)];
   const now = [figures(3, 'B12 new'), figures(4, 'B12 new'), figures(1, 'B12 new')];
+  for (const one of [...before, ...now]) one.set('B7a lost', { measured: 0, unit: '' });
   expect(compare(before, now)).toEqual([
     { Figure: 'B11 session', unit: 'ms', before: 2, now: 3, 'now / before': 1, lowest: 0.5, highest: 1.5 },
   ]);

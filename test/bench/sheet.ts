@@ -1,4 +1,5 @@
 import { judge, NOT_HERE, type GoalName, type Measured } from './goals.ts';
+import { hundredths } from './numbers.ts';
 
 /** A table row by column. Numbers keep their measured precision. */
 export type Row = Record<string, string | number>;
@@ -51,7 +52,7 @@ function goalLines(measured: Measured): string[] {
   const rows = judge(measured).map(({ of, what, goal, measured: value, unit, ok }) => ({
     Goals: `${ok ? 'ok    ' : 'missed'} ${of.padEnd(3)} ${what}`,
     goal,
-    measured: value,
+    measured: hundredths(value),
     ' ': unit,
   }));
   return [...tableOf(rows), `Not measured here: ${NOT_HERE.join(', ')}`];
