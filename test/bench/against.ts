@@ -76,16 +76,19 @@ async function measure(folder: string, steps: readonly string[], isShort: boolea
   return new Map(goals.map(({ of, what, measured, unit }) => [`${of} ${what}`, { measured, unit }]));
 }
 
-/** The figures that both have, and that have a ratio: none before was 0. */
+/** The figures that both have, in the same unit, and that have a ratio: none before was 0. */
 export function compare(before: readonly Figures[], now: readonly Figures[]): Row[] {
-  return [...(now[0]?.keys() ?? [])].flatMap((name) => {
-    const valuesOf = (all: readonly Figures[]): number[] => all.map((one) => one.get(name)?.measured ?? Number.NaN);
-    const [old, recent] = [valuesOf(before), valuesOf(now)];
+  return [...(now[0] ?? [])].flatMap(([name, { unit }]) => {
+    const valueOf = (one: Figures): number => {
+      const figure = one.get(name);
+      return figure?.unit === unit ? figure.measured : Number.NaN;
+    };
+    const [old, recent] = [before.map(valueOf), now.map(valueOf)];
     if ([...old, ...recent].some(Number.isNaN) || old.includes(0)) return [];
     const ratios = recent.map((value, round) => value / (old[round] ?? Number.NaN));
     return {
       Figure: name,
-      unit: now[0]?.get(name)?.unit ?? '',
+      unit,
       before: median(old),
       now: median(recent),
       'now / before': median(ratios),

@@ -91,13 +91,14 @@ type Starting = { stack: BenchStack; url: string; name: string; started: Running
 async function starters({ stack, url, name, started }: Starting) {
   const [apiPort, simulatorPort] = [await anyFreePort(), await anyFreePort()];
   const origin = `http://127.0.0.1:${apiPort}`;
+  const simulatorOrigin = `http://127.0.0.1:${simulatorPort}`;
   const settings = {
     ...NO_LIMITS,
     DATABASE_URL: url,
     TEMPORAL_ADDRESS: stack.temporal.address,
     TASK_QUEUE_PREFIX: `${name}-`,
     PUBLIC_BASE_URL: origin,
-    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
+    SIMULATOR_URL: simulatorOrigin,
   };
   const command = async (
     word: 'api' | 'worker' | 'simulator',
@@ -126,7 +127,8 @@ async function starters({ stack, url, name, started }: Starting) {
     startBaseline: async () => {
       const port = await anyFreePort();
       const at = `http://127.0.0.1:${port}`;
-      const script = { name: `${name}-baseline`, file: 'test/bench/baseline.js', args: [String(port), url] };
+      const args = [String(port), url, simulatorOrigin];
+      const script = { name: `${name}-baseline`, file: 'test/bench/baseline.js', args };
       const running = await stack.run(script, () => isServing(`${at}/livez`));
       started.push(running);
       return { ...running, origin: at };

@@ -15,8 +15,17 @@ export const BASELINE_TABLES = [
   `CREATE INDEX baseline_delivery_open ON baseline_delivery (event_id) WHERE status = 'PENDING'`,
   `CREATE TABLE baseline_session (
      id text PRIMARY KEY, checkout_order_no text NOT NULL, amount_santim bigint NOT NULL,
-     created_at timestamptz NOT NULL)`,
-  `GRANT SELECT, INSERT, UPDATE ON baseline_subscription, baseline_event, baseline_delivery, baseline_session TO meskot_app`,
+     status text NOT NULL DEFAULT 'OPEN', created_at timestamptz NOT NULL)`,
+  `CREATE TABLE baseline_payment (
+     id text PRIMARY KEY, session_id text NOT NULL, phone text NOT NULL, amount_santim bigint NOT NULL,
+     status text NOT NULL, reference text, created_at timestamptz NOT NULL, paid_at timestamptz)`,
+  `CREATE TABLE baseline_journal (id text PRIMARY KEY, payment_id text NOT NULL UNIQUE, created_at timestamptz NOT NULL)`,
+  `CREATE TABLE baseline_entry (
+     journal_id text NOT NULL, position integer NOT NULL, amount_santim bigint NOT NULL, PRIMARY KEY (journal_id, position))`,
+  `CREATE TABLE baseline_balance (available_santim bigint NOT NULL)`,
+  `INSERT INTO baseline_balance VALUES (0)`,
+  `GRANT SELECT, INSERT, UPDATE ON baseline_subscription, baseline_event, baseline_delivery, baseline_session,
+     baseline_payment, baseline_journal, baseline_entry, baseline_balance TO meskot_app`,
 ];
 
 /** Transactions, evenly over the last days. */

@@ -59,7 +59,7 @@ test('a comparison has rounds and steps of its own, and neither JSON nor profile
 });
 
 test('a goal is met at its limit, and missed beyond it', () => {
-  expect(judge({ lost: 0, recovered: 10.01, payments: 80 }).map(({ of, ok }) => [of, ok])).toEqual([
+  expect(judge({ lost: 0, recovered: 10.01, payments: 0.6 }).map(({ of, ok }) => [of, ok])).toEqual([
     ['B7a', true],
     ['B7a', false],
     ['B12', true],
@@ -76,7 +76,7 @@ test('the longest gap counts from the start, in any order of arrivals', () => {
   expect(percentile([5, 1, 3], 0.5)).toBe(3);
 });
 
-test('a comparison has the figures that both commits have and that are not 0: medians, and the ratios of each round', () => {
+test('a comparison has the figures that both commits have in one unit, and that are not 0: medians, and the ratios of each round', () => {
   const figures = (session: number, more?: string) =>
     new Map(
       ['B11 session', ...(more === undefined ? [] : [more])].map((name) => [name, { measured: session, unit: 'ms' }]),
@@ -84,6 +84,8 @@ test('a comparison has the figures that both commits have and that are not 0: me
   const before = [figures(2), figures(4), figures(2)];
   const now = [figures(3, 'B12 new'), figures(4, 'B12 new'), figures(1, 'B12 new')];
   for (const one of [...before, ...now]) one.set('B7a lost', { measured: 0, unit: '' });
+  for (const one of before) one.set('B12 payment', { measured: 20, unit: 'ms' });
+  for (const one of now) one.set('B12 payment', { measured: 4, unit: '× baseline' });
   expect(compare(before, now)).toEqual([
     { Figure: 'B11 session', unit: 'ms', before: 2, now: 3, 'now / before': 1, lowest: 0.5, highest: 1.5 },
   ]);

@@ -7,3 +7,4 @@ import { readEventCatalogue } from '../../src/app/routes.ts';
 const DOCS = ['../../docs', '../../../docs'].map((folder) => resolve(import.meta.dirname, folder));
 
 export const EVENT_CATALOGUE = readEventCatalogue(DOCS.find(existsSync) ?? '');
+export type EventName = keyof typeof EVENT_CATALOGUE;

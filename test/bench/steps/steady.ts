@@ -37,7 +37,7 @@ async function measureAll(bench: Bench, fixture: Fixture): Promise<void> {
   try {
     const failed = await inMode('failed');
     const [baselines] = await both(bare);
-    sheet.measured('failedP50', failed[0].p50);
+    sheet.measured('failedP50', failed[0].p50 / baselines.p50);
     sheet.measured('failedP99', failed[0].p99 / baselines.p99);
     const every = await inMode('every');
     sheet.measured('everyP50', every[0].p50 / failed[0].p50);
