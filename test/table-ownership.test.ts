@@ -46,6 +46,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_resend_item',
     'webhook_resend_job',
     'webhook_subscription',
+    'webhook_workflow_start',
   ],
   payments: ['checkout_session', 'payment_attempt', 'transaction'],
   payouts: ['payout', 'payout_approval', 'payout_case', 'payout_resolution'],

@@ -20,7 +20,7 @@ import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
 import { createSmtp, deleteOldMails, sendMails, UNSENT_MAILS } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
-import { createRelay, type Relay } from '../outbox/relay.ts';
+import { createRelay, traced, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
 import { recheckAfterCallbacks, MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS } from '../payments/sync.ts';
@@ -50,10 +50,11 @@ import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
-import { countOutcomes, measureDeliveries, countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
+import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
 import { createRecorder } from '../webhooks/delivery/record-attempt.ts';
 import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
+import { createWorkflowStarter, type WorkflowStarter } from '../webhooks/delivery/start-workflows.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { createSandboxReceiver } from '../webhooks/receiver/receiver.ts';
@@ -121,23 +122,25 @@ export function startWorker(config: Config, options: WorkerOptions) {
   });
   const onReturn = () => recovery.requestFull();
   const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
-  const { send, running, reachable } = temporal.gateway;
+  const { running, reachable } = temporal.gateway;
+  const send = traced(temporal.gateway.send, tracing);
   const dispatcher = createDispatcher({
     ...sending,
     db,
     log,
     workflows: config.WEBHOOK_WORKFLOWS,
-    onWorkflow: () => relay.trigger(),
+    onWorkflow: (isDelivered) => (isDelivered ? starter : relay).trigger(),
     retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
   });
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
-  const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy, tracing };
-  const relay = createRelay(delivery);
+  const sends = { db, send, log, reachable };
+  const relay = createRelay({ ...sends, startConcurrency, isBusy: dispatcher.isBusy });
+  const starter = createWorkflowStarter({ ...sends, isBusy: () => dispatcher.isBusy() || relay.isSending() });
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
   const jobs = [
     ...timedJobs(config, { ...parts, files, store, registry, known: databaseClock.known }),
-    ...temporalJobs({ relay, dispatcher, recovery }, registry),
+    ...temporalJobs({ relay, dispatcher, starter, recovery }),
   ];
   // Connections would time out while the event loop is blocked.
   const periodicJobs = startPeriodicJobs(jobs, log, temporal.prepared);
@@ -150,7 +153,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
     /** Completes requests in flight, then closes everything. */
     stop: async () => {
       databaseClock.stop();
-      await Promise.all([listening.stop(), periodicJobs.stop(), dispatcher.stop()]);
+      await Promise.all([listening.stop(), periodicJobs.stop(), dispatcher.stop(), starter.stop()]);
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
@@ -268,16 +271,14 @@ function mailJobs(config: Config, { db, log, registry }: Parts & { registry: Reg
   return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, write, send, log }, stopping))];
 }
 
-/** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
-function temporalJobs(
-  { relay, dispatcher, recovery }: { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery },
-  registry: Registry,
-): PeriodicJob[] {
-  const countSkipped = countSkippedWorkflows(registry);
+type Sweepers = { relay: Relay; dispatcher: Dispatcher; starter: WorkflowStarter; recovery: WorkflowRecovery };
+
+/** The jobs of the outbox and the deliveries. Commits trigger them at once: these find due rows and those of a dead process. */
+function temporalJobs({ relay, dispatcher, starter, recovery }: Sweepers): PeriodicJob[] {
   return [
     job('sweep the outbox', 500, async () => relay.trigger()),
     job('find due deliveries', 1_000, async () => dispatcher.trigger()),
-    job('skip visibility workflows', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
+    job('start workflows of delivered events', 10_000, async () => starter.trigger()),
     job('recover lost workflows', 5_000, recovery.run),
   ];
 }

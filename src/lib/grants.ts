@@ -17,6 +17,7 @@ const REMOVABLE = [
   'sign_in_count',
   'user_session',
   'user_token',
+  'webhook_workflow_start',
 ];
 
 /** Append-only tables: events, decisions, signed bytes, and rules, which are changed by adding another row. */

@@ -24,14 +24,11 @@ export type OutboxMessage = {
 
 export type OutboxRow = OutboxMessage & { id: string };
 
-/**
- * The order of sending. money: withdrawals, refunds and settlements; retry: failed deliveries that need a retry or a resend;
- * visibility: workflows of deliveries that succeeded, which operators only look at.
- */
+/** The order of sending. money: withdrawals, refunds and settlements; retry: failed deliveries that need a retry or a resend. */
 type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
 
 /** As stored in the table. */
-export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;
+export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2 } as const;
 
 /** One change, one transaction: an operation writes through `trx`; the workers send what it enqueues after the commit. */
 export type UnitOfWork = {

@@ -2,8 +2,8 @@ import { type Database, rows } from '../lib/db.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
-import { OUTBOX_PRIORITIES, type OutboxRow } from './record.ts';
+import type { Tracing } from '../lib/tracing.ts';
+import { OUTBOX_PRIORITIES, type OutboxMessage, type OutboxRow } from './record.ts';
 
 export type RelayDeps = {
   db: Database;
@@ -11,12 +11,14 @@ export type RelayDeps = {
   log: Logger;
   /** False for a moment after Temporal was unavailable: nothing is sent then. */
   reachable: () => boolean;
-  /** True while webhooks need the processor: visibility messages and retries that are not due wait. */
+  /** True while webhooks need the processor: retries that are not due wait. */
   isBusy: () => boolean;
   /** How many messages are sent to Temporal at once. */
   startConcurrency: number;
-  tracing?: Tracing;
 };
+
+/** Sends a message to Temporal. Throws `UnavailableError` when it does not respond. */
+export type SendMessage = (message: OutboxMessage) => Promise<unknown>;
 
 export type Relay = ReturnType<typeof createRelay>;
 
@@ -30,9 +32,6 @@ const SWEEP_EVERY_MS = 20;
 const SWEEP_MS = 2_000;
 /** Between failures the pause doubles from 1 s to this. */
 const PAUSE_MAX_SECONDS = 30;
-/** The workflow of a delivery that succeeded is started within this, or not at all. */
-const VISIBILITY_WITHIN_SECONDS = 60;
-const DROP_MAX = 1_000;
 
 /** The result of sending. untried: not sent. unavailable: Temporal did not respond. failed: it rejected the message. */
 type Outcome = 'sent' | 'untried' | 'unavailable' | 'failed';
@@ -51,10 +50,16 @@ const SQL_AFTER: Readonly<Record<Outcome, string>> = {
 };
 
 /**
- * Sends the outbox to Temporal (docs/adr/0002): outgoing money first, then retries, then the rest, and visibility last.
- * Sending twice is harmless: "already started" is success.
+ * Sends the outbox to Temporal (docs/adr/0002): outgoing money first, then retries, then the rest. Sending twice
+ * is harmless: "already started" is success.
  */
-export function createRelay(deps: RelayDeps) {
+export function createRelay(given: RelayDeps) {
+  let sending = 0;
+  const send: RelayDeps['send'] = async (message) => {
+    sending += 1;
+    return given.send(message).finally(() => (sending -= 1));
+  };
+  const deps = { ...given, send };
   const { trigger, stop } = createDrainLoop(
     async () => {
       try {
@@ -69,26 +74,29 @@ export function createRelay(deps: RelayDeps) {
   return {
     /** Leases free rows in batches and sends them to Temporal. */
     trigger,
-    dropSkippedVisibility: async () => dropSkippedVisibility(deps.db),
+    /** Whether it is sending messages. */
+    isSending: (): boolean => sending > 0,
     /** Starts no more sweeps, and waits for the running one. */
     stop,
   };
 }
 
-/** Sends a message, as a step of the trace of the change that caused it. */
-async function sendTraced({ send, tracing = NO_TRACING }: RelayDeps, message: OutboxRow): Promise<unknown> {
-  const { kind, workflowType, workflowId, traceparent: parent } = message;
-  if (!parent) return send(message);
-  const name = `${kind === 'signal' ? 'signal' : 'start'} workflow ${workflowType}`;
-  const span = { name, kind: 'producer', parent, attributes: { 'meskot.workflow_id': workflowId } } as const;
-  return tracing.run(span, async () => send(message));
+/** Sends each message as a step of the trace of the change that caused it. */
+export function traced(send: SendMessage, tracing: Tracing): SendMessage {
+  return async (message) => {
+    const { kind, workflowType, workflowId, traceparent: parent } = message;
+    if (!parent) return send(message);
+    const name = `${kind === 'signal' ? 'signal' : 'start'} workflow ${workflowType}`;
+    const span = { name, kind: 'producer', parent, attributes: { 'meskot.workflow_id': workflowId } } as const;
+    return tracing.run(span, async () => send(message));
+  };
 }
 
 async function sendOne(deps: RelayDeps, message: OutboxRow): Promise<Outcome> {
   const { log, reachable } = deps;
   if (!reachable()) return 'untried';
   try {
-    await sendTraced(deps, message);
+    await deps.send(message);
     return 'sent';
   } catch (error) {
     log.warn({ err: error, workflowId: message.workflowId }, 'A message could not be sent to Temporal; retrying');
@@ -108,7 +116,7 @@ async function sweepOnce(deps: RelayDeps): Promise<boolean> {
   const endMs = performance.now() + SWEEP_MS;
   const sendNext = async (): Promise<void> => {
     for (let next = remaining.shift(); next && performance.now() < endMs; next = remaining.shift()) {
-      if (!(next.isVisibilityOnly && isBusy())) outcomes.set(next.id, await sendOne(deps, next));
+      outcomes.set(next.id, await sendOne(deps, next));
     }
   };
   await Promise.all(Array.from({ length: startConcurrency }, sendNext));
@@ -124,17 +132,16 @@ async function applyOutcomes(db: Database, outcomes: ReadonlyMap<string, Outcome
   }
 }
 
-type Taken = OutboxRow & { isVisibilityOnly: boolean; rank: number; dueAt: Date };
+type Taken = OutboxRow & { rank: number; dueAt: Date };
 
 /** In SQL: the ids of free rows that fulfil the condition, in their order. */
 const selectFree = (condition: string): string => `ARRAY(
   SELECT id FROM outbox WHERE ${condition} AND (lease_until IS NULL OR lease_until < now())
   ORDER BY priority, available_at LIMIT :limit FOR UPDATE SKIP LOCKED)`;
 
-const { retry, normal, visibility } = OUTBOX_PRIORITIES;
-const TAKE_DUE = selectFree('priority <= :upTo AND available_at <= now()');
+const TAKE_DUE = selectFree('available_at <= now()');
 const TAKE_EARLY = selectFree(
-  `priority = ${retry} AND available_at > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`,
+  `priority = ${OUTBOX_PRIORITIES.retry} AND available_at > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`,
 );
 
 /** In the order of sending: rows that are due, and the workflows of retries before their time while the process is not busy. */
@@ -142,20 +149,7 @@ async function leaseFree(db: Database, { limit, isBusy }: { limit: number; isBus
   const sql = `
     UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
     WHERE id = ANY (${TAKE_DUE} || ${TAKE_EARLY})
-    RETURNING id, kind, workflow_type, workflow_id, input, signal, traceparent, priority AS rank, available_at AS due_at,
-              priority = ${visibility} AS is_visibility_only`;
-  const taken = await rows<Taken>(db, sql, { limit, isBusy, upTo: isBusy ? normal : visibility });
+    RETURNING id, kind, workflow_type, workflow_id, input, signal, traceparent, priority AS rank, available_at AS due_at`;
+  const taken = await rows<Taken>(db, sql, { limit, isBusy });
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
 }
-
-const DROP = `
-  DELETE FROM outbox WHERE id = ANY (ARRAY(
-    SELECT id FROM outbox
-    WHERE priority = ${visibility} AND available_at <= now()
-      AND created_at < now() - interval '${VISIBILITY_WITHIN_SECONDS} seconds'
-      AND (lease_until IS NULL OR lease_until < now())
-    LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))
-  RETURNING 1`;
-
-/** Deletes visibility messages that have waited too long, at most 1,000 a call; returns how many. */
-const dropSkippedVisibility = async (db: Database): Promise<number> => (await rows(db, DROP)).length;

@@ -1,5 +1,3 @@
-import { OUTBOX_PRIORITIES } from './record.ts';
-
 /**
  * One slice's part of the operators' work queue: a SELECT, or several joined by UNION ALL, of kind, id, merchant_id,
  * environment, amount_santim, since, what (a sentence), detail (jsonb) and workflow_id. `:at` is the time of the query.
@@ -14,7 +12,6 @@ export const STALLED_OUTBOX: WorkItemSource = {
                'Not sent to Temporal: ' || o.kind || ' of ' || o.workflow_type || ', after ' || o.failures || ' failures' AS what,
                jsonb_build_object('failures', o.failures) AS detail, o.workflow_id
         FROM outbox o
-        WHERE o.priority < ${OUTBOX_PRIORITIES.visibility}
-          AND (greatest(coalesce(o.lease_until, o.available_at), o.available_at) < CAST(:at AS timestamptz) - interval '5 seconds'
-            OR (o.failures > 0 AND o.created_at < CAST(:at AS timestamptz) - interval '1 minute'))`,
+        WHERE greatest(coalesce(o.lease_until, o.available_at), o.available_at) < CAST(:at AS timestamptz) - interval '5 seconds'
+           OR (o.failures > 0 AND o.created_at < CAST(:at AS timestamptz) - interval '1 minute')`,
 };

@@ -49,7 +49,8 @@ export function publishTo(origin: string, subscriptions: readonly Subscription[]
 
 const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND status_before_resend IS NULL)
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'RETRYING')
-  AND NOT EXISTS (SELECT 1 FROM outbox WHERE available_at < now() + interval '1 hour')`;
+  AND NOT EXISTS (SELECT 1 FROM outbox WHERE available_at < now() + interval '1 hour')
+  AND NOT EXISTS (SELECT 1 FROM webhook_workflow_start)`;
 
 /** Our system with this many subscriptions to a healthy receiver; `with` selects the worker. */
 export async function subjectOfOurs(fixture: Fixture, { api, count }: { api: Server; count: number }) {

@@ -99,6 +99,9 @@ const age = async (): Promise<void> => {
   await fixture.db.knex()('paymentAttempt').update({ createdAt: earlier });
 };
 
+/** The deliveries whose workflow waits to be started. */
+const waitingStarts = async (): Promise<string[]> => fixture.db.knex()('webhookWorkflowStart').pluck('deliveryId');
+
 const gather = async (): Promise<Evidence> => ({
   db: fixture.db,
   now: new Date(),
@@ -117,7 +120,8 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
 
   await temporal.stop();
   const during = await startPaying(PHONES.approved);
-  await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
+  const delivered = await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
+  expect(await waitingStarts()).toContain(delivered.id);
   const retryingDuring = await deliveryIs(await eventOf(during.transactionId, 'checkout.completed'), 'RETRYING');
   expect(await fixture.db.knex()('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
   const openDuring = await startPaying(PHONES.silent);
@@ -139,6 +143,8 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
     await new Promise((settle) => setTimeout(settle, 250));
   }
   await until('the outbox to drain', async () => (await fixture.db.knex()('outbox')).length === 0);
+  await until('the workflow of each delivered event to be started', async () => (await waitingStarts()).length === 0);
+  await until('the workflow of what was delivered meanwhile', async () => temporal.knows(delivered.workflowId));
 
   // No retry was early or doubled.
   const failed = failing.requests.map((request) => request.headers['x-service-event-id']);

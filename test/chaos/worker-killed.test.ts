@@ -1,3 +1,4 @@
+import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -39,7 +40,21 @@ test('a worker killed twice in a burst loses no event and repeats at most what i
   const received = receiver.requests.map((request) => String(request.headers['x-service-event-id']));
   expect(new Set(received)).toEqual(new Set(eventIds));
   await expectInvariants(async () => service.gather({ duplicatesMax: inFlight }));
-}, 150_000);
+  await expectWorkflows(eventIds);
+}, 240_000);
+
+/** Each event has its workflow, however often a worker died between the delivery and the start: late, but never dropped. */
+async function expectWorkflows(eventIds: string[]): Promise<void> {
+  const { db, temporal } = service.fixture;
+  const waiting = async () => db.knex()('webhookWorkflowStart');
+  // A lease of a killed worker lasts for half a minute.
+  await until('all workflows to be started', async () => (await waiting()).length === 0, 120_000);
+  for (const eventId of eventIds) {
+    const workflowId = deliveryWorkflowId(eventId, merchant.subscriptionId);
+    const { status } = await temporal.client.workflow.getHandle(workflowId).describe();
+    expect([workflowId, status.name]).toEqual([workflowId, expect.stringMatching(/COMPLETED|RUNNING/)]);
+  }
+}
 
 /** Attempts that were sent or about to be, and whose outcomes are not saved: a kill may repeat each of them once. */
 async function countInFlight(): Promise<number> {

@@ -24,8 +24,6 @@ const start = (workflowId: string, more: Partial<OutboxMessage> = {}): OutboxMes
   workflowId,
   ...more,
 });
-const shown = (workflowId: string): OutboxMessage =>
-  start(workflowId, { workflowType: 'webhookDelivery', priority: 'visibility' });
 const retry = (workflowId: string): OutboxMessage =>
   start(workflowId, { workflowType: 'webhookDelivery', priority: 'retry' });
 
@@ -69,12 +67,12 @@ const untilNothingIsLeft = async (): Promise<void> => {
 const setDue = async () => rows(database.db, `UPDATE outbox SET available_at = now() - interval '1 second'`);
 
 describe('a sweep of the outbox', () => {
-  test('sends outgoing money first, then retries, then the rest, then visibility, each oldest first', async () => {
-    await leave(shown('shown'), start('old'), start('new'), retry('retry'), start('money', { priority: 'money' }));
+  test('sends outgoing money first, then retries, then the rest, each oldest first', async () => {
+    await leave(start('old'), start('new'), retry('retry'), start('money', { priority: 'money' }));
     const sent: string[] = [];
     const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
-    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep(send, { startConcurrency: 1 });
-    expect(sent).toEqual(['money', 'retry', 'old', 'new', 'shown']);
+    await sweep(send, { startConcurrency: 1 });
+    expect(sent).toEqual(['money', 'retry', 'old', 'new']);
     expect(await left()).toEqual([]);
   });
 
@@ -210,29 +208,24 @@ test('workers are notified of each commit, and once for commits at the same mome
   expect(heard.filter((payload) => payload === 'messages')).toHaveLength(1);
 });
 
-describe('workflow starts that only make a delivery visible', () => {
-  test('wait while the process is busy', async () => {
-    await leave(shown('shown'), start('payment'));
-    const sent: string[] = [];
-    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
-    await sweep(send, { isBusy: () => true });
-    expect(sent).toEqual(['payment']);
-    await sweep(send, { isBusy: () => false });
-    expect(sent).toEqual(['payment', 'shown']);
-  });
+test('rows of a release that also left starts of delivered events are sent last, and none is dropped', async () => {
+  await leave(start('payment'));
+  await rows(
+    database.db,
+    `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, available_at, created_at)
+     VALUES ('obx_0', 'start', 'webhookDelivery', 'delivered', 3, now() - interval '2 hours', now() - interval '2 hours')`,
+  );
+  const sent: string[] = [];
+  await sweep(async ({ workflowId }) => sent.push(workflowId), { startConcurrency: 1, isBusy: () => true });
+  expect(sent).toEqual(['payment', 'delivered']);
+});
 
-  test('are released when the process becomes busy during the sweep', async () => {
-    await leave(shown('first'), shown('second'));
-    let isBusy = false;
-    await sweep(async () => void (isBusy = true), { startConcurrency: 1, isBusy: () => isBusy });
-    expect(await left()).toMatchObject([{ workflowId: 'second', isFree: true, failures: 0 }]);
-  });
-
-  test('are dropped after a minute; starts for failed deliveries never are', async () => {
-    await leave(shown('old'), retry('retry'), start('payment'));
-    await rows(database.db, `UPDATE outbox SET created_at = created_at - interval '61 seconds'`);
-    await leave(shown('new'));
-    expect(await relayOf(async () => {}).dropSkippedVisibility()).toBe(1);
-    expect((await left()).map(({ workflowId }) => workflowId)).toEqual(['retry', 'payment', 'new']);
-  });
+test('the relay says while it is sending', async () => {
+  await leave(start('payment'));
+  const seen: boolean[] = [];
+  const relay = relayOf(async () => seen.push(relay.isSending()));
+  relay.trigger();
+  await untilNothingIsLeft();
+  await relay.stop();
+  expect([...seen, relay.isSending()]).toEqual([true, false]);
 });

@@ -21,6 +21,8 @@ export type OwnTemporal = {
   forget: () => Promise<void>;
   /** The ids of the running workflows. */
   running: () => Promise<string[]>;
+  /** Whether a workflow with this id was ever started. */
+  knows: (workflowId: string) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
@@ -38,6 +40,10 @@ export async function createOwnTemporal(): Promise<OwnTemporal> {
   const signal = (name: NodeJS.Signals): void => {
     if (server) process.kill(server.child.pid, name);
   };
+  const ask = async <Result>(work: (client: Client) => Promise<Result>): Promise<Result> => {
+    const connection = await Connection.connect({ address });
+    return work(new Client({ connection })).finally(() => connection.close());
+  };
   return {
     address,
     stop,
@@ -53,17 +59,20 @@ export async function createOwnTemporal(): Promise<OwnTemporal> {
     forget: async () => {
       for (const suffix of ['', '-shm', '-wal']) await rm(join(folder, `temporal.db${suffix}`), { force: true });
     },
-    running: async () => {
-      const connection = await Connection.connect({ address });
-      try {
+    running: async () =>
+      ask(async ({ workflow }) => {
         const ids: string[] = [];
-        const query = `ExecutionStatus = 'Running'`;
-        for await (const one of new Client({ connection }).workflow.list({ query })) ids.push(one.workflowId);
+        for await (const one of workflow.list({ query: `ExecutionStatus = 'Running'` })) ids.push(one.workflowId);
         return ids;
-      } finally {
-        await connection.close();
-      }
-    },
+      }),
+    knows: async (workflowId) =>
+      ask(async ({ workflow }) => {
+        const found = await workflow
+          .getHandle(workflowId)
+          .describe()
+          .catch(() => null);
+        return found !== null;
+      }),
     close: async () => {
       await stop();
       await rm(folder, { recursive: true, force: true });

@@ -121,6 +121,7 @@ export async function untilIdle({ fixture: { db } }: TestService): Promise<void>
       .knex()('webhookDelivery')
       .whereIn('status', ['PENDING', 'RETRYING'])
       .orWhereNotNull('statusBeforeResend');
-    return jobs.length + deliveries.length + (await db.knex()('outbox')).length === 0;
+    const starts = await db.knex()('webhookWorkflowStart');
+    return jobs.length + deliveries.length + starts.length + (await db.knex()('outbox')).length === 0;
   });
 }

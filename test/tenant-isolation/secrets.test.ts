@@ -66,7 +66,7 @@ const newSession = (order: string) =>
 beforeAll(async () => {
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) });
   service = await startTestService({ log: createLogger('trace', 'test', { destination }), registry });
-  // Outbox rows are deleted when they are sent: a trigger keeps a copy.
+  // Messages are deleted when they are sent: a trigger keeps a copy.
   scope = new pg.Client({ connectionString: service.fixture.database.ownerUrl });
   await scope.connect();
   await scope.query(`
@@ -74,6 +74,7 @@ beforeAll(async () => {
     CREATE FUNCTION see_outbox() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
       $$ BEGIN INSERT INTO public.outbox_seen VALUES (NEW::text); RETURN NEW; END $$;
     CREATE TRIGGER outbox_seen BEFORE INSERT OR UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION see_outbox();
+    CREATE TRIGGER outbox_seen BEFORE INSERT OR UPDATE ON webhook_workflow_start FOR EACH ROW EXECUTE FUNCTION see_outbox();
   `);
   // The receiver repeats a header that the merchant keeps secret.
   const body = `${RESPONSE_TEXT} ${HEADER}`;

@@ -29,19 +29,26 @@ test('a new delivery is sent once and recorded with its attempt; after a success
   expect(await fixture.db.knex()('outbox')).toEqual([]);
 });
 
-test('in mode "every" the workflow of a successful delivery starts with its outcome', async () => {
+test('in mode "every" the workflow of a successful delivery waits to be started, apart from the outbox', async () => {
   const shop = await receiver();
   const { record, subscriptionId } = await buildSubscriber(shop);
   const id = await record();
   buildDispatcher({ workflows: 'every' }).trigger();
   await untilStatus(id, 'DELIVERED');
   const { eventId } = await delivery(id);
-  const input = { deliveryId: id, subscriptionId, attemptsMade: 0, nextAttemptAtMs: null, receiverHost: '127.0.0.1' };
-  expect(await fixture.db.knex()('outbox')).toMatchObject([
+  expect(await fixture.db.knex()('outbox')).toEqual([]);
+  const input = {
+    eventId,
+    deliveryId: id,
+    subscriptionId,
+    attemptsMade: 0,
+    nextAttemptAtMs: null,
+    receiverHost: '127.0.0.1',
+  };
+  expect(await fixture.db.knex()('webhookWorkflowStart')).toMatchObject([
     {
-      kind: 'start',
-      workflowType: 'webhookDelivery',
-      workflowId: `delivery-${eventId}-${subscriptionId}`,
+      deliveryId: id,
+      leaseUntil: null,
       input: { ...input, lastOutcome: { ok: true, httpStatus: 200, code: null } },
     },
   ]);

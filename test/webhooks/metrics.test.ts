@@ -10,6 +10,8 @@ const GAUGES = [
   'meskot_webhook_dead_letters_pending',
   'meskot_outbox_pending',
   'meskot_outbox_oldest_age_seconds',
+  'meskot_webhook_workflow_starts_pending',
+  'meskot_webhook_workflow_starts_oldest_age_seconds',
 ];
 
 test('attempts are counted by the state of the delivery after them, and other states are 0', async () => {
@@ -34,19 +36,22 @@ describe('the gauges of deliveries', () => {
     for (const name of GAUGES) expect(text).toContain(`${name}{role="worker"} 0\n`);
   });
 
-  test('include the oldest message to Temporal, except those that only make a delivery visible', async () => {
+  test('have the oldest message to Temporal, and apart from it workflows of delivered events that wait', async () => {
     const { db, drop } = await createTestDatabase();
     const insert = `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, created_at)
       VALUES (:id, 'start', 'payment', :id, CAST(:priority AS integer), now() - CAST(:age AS integer) * interval '1 second')`;
-    await rows(db, insert, { id: 'obx_1', priority: OUTBOX_PRIORITIES.visibility, age: 100 });
+    await rows(db, insert, { id: 'obx_2', priority: OUTBOX_PRIORITIES.money, age: 50 });
+    await rows(
+      db,
+      `INSERT INTO webhook_workflow_start (delivery_id, input, created_at)
+       SELECT 'whd_' || i, '{}', now() - i * interval '100 seconds' FROM generate_series(1, 3) i`,
+    );
     const registry = createRegistry('worker');
     measureDeliveries(registry, db);
-    expect(await registry.metrics()).toContain('meskot_outbox_oldest_age_seconds{role="worker"} 0\n');
-    await rows(db, insert, { id: 'obx_2', priority: OUTBOX_PRIORITIES.money, age: 50 });
-    const later = createRegistry('worker');
-    measureDeliveries(later, db);
-    const text = await later.metrics().finally(drop);
+    const text = await registry.metrics().finally(drop);
     expect(text).toMatch(/meskot_outbox_oldest_age_seconds\{role="worker"\} 5\d/);
+    expect(text).toContain('meskot_webhook_workflow_starts_pending{role="worker"} 3\n');
+    expect(text).toMatch(/meskot_webhook_workflow_starts_oldest_age_seconds\{role="worker"\} 10\d/);
   });
 
   test('are NaN while the database is unavailable, and the other metrics are served', async () => {

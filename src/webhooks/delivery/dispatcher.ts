@@ -24,8 +24,8 @@ export type DispatcherDeps = Sending & {
   /** Which deliveries get a workflow: every one, for operators to look at, or only failed ones that will be retried. */
   workflows: 'every' | 'failed';
   retryDelaysSeconds: readonly number[];
-  /** Called when the outbox contains a workflow to start. */
-  onWorkflow: () => void;
+  /** Called when a workflow waits to be started: one that makes retries, or one of a delivered event. */
+  onWorkflow: (isDelivered: boolean) => void;
 };
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
@@ -161,10 +161,10 @@ async function recordOutcome(deps: DispatcherDeps, claimed: ClaimedAttempt, outc
   const hasWorkflow = !outcome.ok || deps.workflows === 'every';
   const recording = hasWorkflow ? { ...outcome, start: startOf(claimed, outcome) } : outcome;
   deps.onRecorded(await deps.record(recording), outcome);
-  if (hasWorkflow) deps.onWorkflow();
+  if (hasWorkflow) deps.onWorkflow(outcome.ok);
 }
 
-/** The outbox row that starts the workflow for what follows the first attempt. */
+/** The start of the workflow for what follows the first attempt. */
 function startOf(
   claimed: ClaimedAttempt,
   { ok, httpStatus, failure, nextAttemptAt, startedAt, answer }: AttemptOutcome,

@@ -3,7 +3,6 @@ import { Counter } from 'prom-client';
 import { measureRow, type Registry } from '../../http/metrics.ts';
 import { first, type Database, type Queryable } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
-import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 import type { DeliveryNow } from './record-attempt.ts';
@@ -16,7 +15,22 @@ const LATE_GAUGES = {
   },
   outboxSeconds: {
     name: 'meskot_outbox_oldest_age_seconds',
-    help: 'Age of the oldest message that waits for Temporal, without those that only make a delivery visible',
+    help: 'Age of the oldest message that waits for Temporal',
+  },
+} as const;
+
+/** Of workflows that operators only look at, so it is no part of what is late. */
+const OLDEST_START = {
+  seconds: {
+    name: 'meskot_webhook_workflow_starts_oldest_age_seconds',
+    help: 'Age of the oldest delivered event whose workflow waits to be started',
+  },
+} as const;
+
+const WAITING_STARTS = {
+  count: {
+    name: 'meskot_webhook_workflow_starts_pending',
+    help: 'Delivered events whose workflow waits to be started',
   },
 } as const;
 
@@ -43,16 +57,6 @@ export function countOutcomes(registry: Registry): (now: DeliveryNow, outcome: P
     counter.inc({ outcome: ok ? 'delivered' : status === 'RETRYING' ? 'retrying' : 'failed' });
 }
 
-/** Counts delivered events whose workflow was never started, because it would only have made them visible. */
-export function countSkippedWorkflows(registry: Registry): (skipped: number) => void {
-  const counter = new Counter({
-    name: 'meskot_webhook_workflows_skipped_total',
-    help: 'Delivered events whose workflow was not started because of more urgent work',
-    registers: [registry],
-  });
-  return (skipped) => counter.inc(skipped);
-}
-
 const COUNT = `
   SELECT (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isQueued('d')})
          + (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isScheduled('d')}) AS open,
@@ -76,12 +80,20 @@ const LATE = `
     UNION ALL ${firstOfEach('scheduled', isScheduled('d'), 'd.next_attempt_at')})
   SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
          CAST(coalesce(extract(epoch FROM now() - (
-           SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < ${OUTBOX_PRIORITIES.visibility} ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
+           SELECT min(created_at) FROM (SELECT created_at FROM outbox ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
 const LATE_CACHED_MS = 3_000;
 
-/** The age of the oldest overdue delivery and message. */
+const OLDEST = `
+  SELECT CAST(coalesce(extract(epoch FROM now() - (
+    SELECT created_at FROM webhook_workflow_start ORDER BY delivery_id LIMIT 1)), 0) AS float8) AS seconds`;
+const COUNT_STARTS = 'SELECT CAST(count(*) AS integer) AS count FROM webhook_workflow_start';
+/** There may be a million. */
+const STARTS_CACHED_MS = 60_000;
+
+/** The age of the oldest overdue delivery and message, and of the oldest workflow that waits to be started. */
 export function measureLateDeliveries(registry: Registry, db: Database): void {
   measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_CACHED_MS });
+  measureRow(registry, OLDEST_START, { db, sql: OLDEST, cachedMs: LATE_CACHED_MS });
 }
 
 type DeliveryFigures = Record<keyof typeof GAUGES | keyof typeof LATE_GAUGES, number>;
@@ -91,8 +103,9 @@ export async function readDeliveryFigures(db: Queryable): Promise<DeliveryFigure
   return found(await first<DeliveryFigures>(db, `SELECT * FROM (${COUNT}) counted, (${LATE}) late`), 'figures');
 }
 
-/** Deliveries, dead letters and messages that are open. Counted on request, in one statement over their indexes. */
+/** Deliveries, dead letters, messages and starts of workflows that are open. Counted on request, over their indexes. */
 export function measureDeliveries(registry: Registry, db: Database): void {
   measureLateDeliveries(registry, db);
   measureRow(registry, GAUGES, { db, sql: COUNT });
+  measureRow(registry, WAITING_STARTS, { db, sql: COUNT_STARTS, cachedMs: STARTS_CACHED_MS });
 }

@@ -20,7 +20,7 @@ export type DeliveryNow = {
   failure: Failure | null;
 };
 
-/** An outcome, and the start of the workflow where one follows. */
+/** An outcome, and the start of the workflow where one follows: soon after a failure, in the background after a success. */
 export type Recording = AttemptOutcome & {
   start?: Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input' | 'traceparent'>;
 };
@@ -114,9 +114,12 @@ WITH outcome AS (
 ), outbox_row AS (
   INSERT INTO outbox (id, kind, workflow_type, workflow_id, input, traceparent, priority, available_at)
   SELECT start ->> 'id', 'start', start ->> 'workflowType', start ->> 'workflowId', start -> 'input', start ->> 'traceparent',
-         CASE WHEN ok THEN ${OUTBOX_PRIORITIES.visibility} ELSE ${OUTBOX_PRIORITIES.retry} END,
-         CASE WHEN ok THEN now() ELSE greatest(next_attempt_at - interval '${START_LEAD}', now()) END
-  FROM updated WHERE start IS NOT NULL
+         ${OUTBOX_PRIORITIES.retry}, greatest(next_attempt_at - interval '${START_LEAD}', now())
+  FROM updated WHERE start IS NOT NULL AND NOT ok
+), waiting_start AS (
+  INSERT INTO webhook_workflow_start (delivery_id, input, traceparent)
+  SELECT id, start -> 'input', start ->> 'traceparent' FROM updated WHERE start IS NOT NULL AND ok
+  ON CONFLICT (delivery_id) DO NOTHING
 )
 SELECT id, status, retry_count, next_attempt_at, last_attempt_at, http_status, failure FROM updated`;
 
