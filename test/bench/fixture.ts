@@ -38,6 +38,8 @@ export type Fixture = {
   startSimulator: () => Promise<Running>;
   /** Whether no delivery workflow is running; each call costs Temporal a little. */
   workflowsEnded: () => Promise<boolean>;
+  /** How many delivery workflows were started. */
+  workflowsStarted: () => Promise<number>;
   workflows: Workflows;
 };
 
@@ -64,6 +66,7 @@ export async function inFixture<T>({ stack, step }: Bench, work: (fixture: Fixtu
       db,
       workflows,
       workflowsEnded: async () => (await workflows.running(`${name}-webhooks`)) === 0,
+      workflowsStarted: async () => workflows.started(`${name}-webhooks`),
       asOwner: async (...statements) => asOwner(ownerUrl, ...statements),
       newMerchant: () => newMerchant(db),
       ...(await starters({ stack, url, name, started })),

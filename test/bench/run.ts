@@ -18,6 +18,7 @@ import { lists } from './steps/lists.ts';
 import { million } from './steps/million.ts';
 import { payments } from './steps/payments.ts';
 import { sessions } from './steps/sessions.ts';
+import { starts } from './steps/starts.ts';
 import { statements } from './steps/statements.ts';
 import { steady } from './steps/steady.ts';
 
@@ -31,6 +32,7 @@ const STEPS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   steady,
   bursts,
   every,
+  starts,
   endpoint,
   hanging,
   kills,
