@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 
 import type { Clock } from '../src/lib/clock.ts';
 import type { Database } from '../src/lib/db.ts';
@@ -7,10 +7,12 @@ import type { RetrySchedule } from '../src/webhooks/delivery/attempt.ts';
 import { claimOne } from '../src/webhooks/delivery/claim.ts';
 import type { Sending } from '../src/webhooks/delivery/dispatcher.ts';
 import { abandonDelivery, readDelivery, type DeliveryNow } from '../src/webhooks/delivery/record-attempt.ts';
+import { BATCH_EVERY_MS, runResendBatch, stopResendJob } from '../src/webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../src/webhooks/delivery/resend.ts';
 import type { DeliveryStatus } from '../src/webhooks/delivery/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
+export type { ResendJobInput } from '../src/webhooks/delivery/resend-workflow.ts';
 export type { DeliveryInput, ListedAttempt } from '../src/webhooks/delivery/workflow.ts';
 
 /** The outcome of a retry or a resend, and the delivery's state after it. `unsent`: the delivery is final, or not due. */
@@ -45,6 +47,8 @@ export type WebhookDeps = Sending & {
   db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
+  /** Of one bulk resend. */
+  resendsPerSecond: number;
   /** The running step of a trace; null: none. */
   traceparent?: () => string | null;
 };
@@ -96,6 +100,20 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
       const request = { scope: null, deliveryIds: [deliveryId], ...requested, signal: false };
       await deps.runInTransaction(async (tx) => requestResend(deps, tx, request));
     },
+
+    /** Works through a bulk resend at its pace, and returns its status when all has ended. Rejects where it is to pause. */
+    runResendJob: async ({ jobId }: { jobId: string }): Promise<string> => {
+      const { heartbeat, sleep } = Context.current();
+      for (let requested = 0; ;) {
+        const batch = await runResendBatch(deps, { jobId, ratePerSecond: deps.resendsPerSecond });
+        if (batch.hasEnded) return batch.status;
+        requested += batch.requested;
+        heartbeat({ requested });
+        await sleep(BATCH_EVERY_MS);
+      }
+    },
+
+    stopResendJob: async ({ jobId }: { jobId: string }): Promise<void> => stopResendJob(db, jobId),
 
     abandonDelivery: async ({ deliveryId, atMs }: { deliveryId: string; atMs: number }): Promise<DeliveryStatus> =>
       abandonDelivery(db, { deliveryId, at: new Date(atMs) }),

@@ -52,7 +52,7 @@ import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatch
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
 import { createRecorder } from '../webhooks/delivery/record-attempt.ts';
-import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
+import { findRecoverableResendJobs } from '../webhooks/delivery/resend-workflow.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { createWorkflowStarter, type WorkflowStarter } from '../webhooks/delivery/start-workflows.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
@@ -75,6 +75,7 @@ export type WorkerOptions = {
 /** The finders of all rows that must have a running workflow. */
 const OPEN_SOURCES = [
   findRecoverableDeliveries,
+  findRecoverableResendJobs,
   findRecoverableAttempts,
   findRecoverableRefunds,
   findRecoverableWithdrawals,
@@ -118,7 +119,12 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const activities = createActivities({
     ...moneyActivities(parts),
     reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
-    webhooks: { ...sending, ...parts, traceparent: tracing.current },
+    webhooks: {
+      ...sending,
+      ...parts,
+      resendsPerSecond: config.WEBHOOK_RESENDS_PER_SECOND,
+      traceparent: tracing.current,
+    },
   });
   const onReturn = () => recovery.requestFull();
   const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
@@ -244,7 +250,6 @@ function timedJobs(
       recheckOutgoing({ ...deps, check: deps.checkRefund }, REFUND, RECHECK_BATCH),
     ),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
-    job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
     job('request scheduled reports', MINUTE_MS, (stopping) => requestDueReports(deps, stopping)),
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),

@@ -27,6 +27,7 @@ const QUEUES: Readonly<Record<string, TaskQueue>> = {
   withdrawal: 'money',
   settlement: 'money',
   webhookDelivery: 'webhooks',
+  resendJob: 'webhooks',
   report: 'reports',
   reconciliation: 'money',
 };

@@ -1,9 +1,10 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { cancelResendJob, findResendJob, runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
+import { cancelResendJob, findResendJob } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { failDelivery } from '../support/failed-delivery.ts';
+import { runResendBatches } from '../support/resend-jobs.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
 import { runCli, startBackOffice, type BackOffice } from './back-office.ts';
 
@@ -56,7 +57,7 @@ async function failBoth(): Promise<string[]> {
 const tick = async (): Promise<number> => {
   const { db, runInTransaction } = backOffice.fixture;
   const clock = (): Date => new Date(Date.now() + 60_000);
-  return runResendJobs({ db, runInTransaction, clock }, 20);
+  return runResendBatches({ db, runInTransaction, clock }, 20);
 };
 
 test('a dry run counts what matches, and changes nothing', async () => {

@@ -7,8 +7,8 @@ import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { createDispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../../src/webhooks/delivery/in-flight.ts';
 import { createRecorder, recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
-import { runResendJobs } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { createSandboxReceiver } from '../../src/webhooks/receiver/receiver.ts';
+import { runResendBatches } from '../support/resend-jobs.ts';
 
 const { keyRing } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
 const TRIGGER_MS = 200;
@@ -37,7 +37,7 @@ export function startSending(db: Database, retryDelaysSeconds: readonly number[]
     /** One second of the bulk resends: their next resends are requested and sent. */
     tickResends: async () => {
       const clock = () => new Date();
-      await runResendJobs({ db, clock, runInTransaction: createTransactionRunner(db, () => {}) }, 20);
+      await runResendBatches({ db, clock, runInTransaction: createTransactionRunner(db, () => {}) }, 20);
       const due = await rows<{ id: string }>(
         db,
         'SELECT id FROM webhook_delivery WHERE status_before_resend IS NOT NULL',

@@ -11,6 +11,8 @@ import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { requestReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
+import { createResendJob, findResendJob } from '../../src/webhooks/delivery/resend-jobs.ts';
+import { resendWorkflowId } from '../../src/webhooks/delivery/resend-workflow.ts';
 import { buy, startChaosService, PHONES } from '../chaos/service.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
@@ -94,6 +96,17 @@ const SCENES: Scenes = {
     return workflowId;
   },
   'report-ready': async (scene) => report(scene),
+  'resend-job-cancelled': async (scene) => {
+    const { fixture } = scene.service;
+    const jobId = await resendAll(scene, 3);
+    await until(
+      'one to be sent',
+      async () => (await findResendJob(fixture.db, { ...scene.merchant.scope, jobId })).sent > 0,
+    );
+    await fixture.temporal.client.workflow.getHandle(resendWorkflowId(jobId)).cancel();
+    return resendWorkflowId(jobId);
+  },
+  'resend-job-done': async (scene) => resendWorkflowId(await resendAll(scene, 1)),
   ...REFUND_SCENES,
   ...SETTLEMENT_SCENES,
   ...WITHDRAWAL_SCENES,
@@ -143,6 +156,17 @@ async function deliver({ service, merchant }: Scene, waitsSeconds: readonly numb
     await skipTime(fixture.temporal.client, workflowId, seconds * 1_050 + 1_000);
   }
   return (await attempts(waitsSeconds.length + 1)).workflowId;
+}
+
+/** Requests a resend of so many delivered events, one a second. */
+async function resendAll(scene: Scene, count: number): Promise<string> {
+  const { fixture } = scene.service;
+  const { scope } = scene.merchant;
+  for (let made = 0; made < count; made += 1) await deliver(scene);
+  await fixture.db.knex()('webhookDelivery').where(scope).update({ status: 'FAILED' });
+  const selection = { where: 'd.merchant_id = :merchantId', values: { merchantId: scope.merchantId }, limit: count };
+  const job = { owner: scope, selection, ratePerSecond: 1 };
+  return (await fixture.runInTransaction((tx) => createResendJob({ clock: () => new Date() }, tx, job))).jobId;
 }
 
 /** Requests the statement of a settlement, which a workflow generates. */

@@ -1,14 +1,10 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { deliveryConditions } from '../../src/webhooks/delivery/queries.ts';
-import {
-  cancelResendJob,
-  createResendJob,
-  findResendJob,
-  runResendJobs,
-} from '../../src/webhooks/delivery/resend-jobs.ts';
+import { cancelResendJob, createResendJob, findResendJob } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { stubKey } from '../support/http.ts';
+import { runResendBatches } from '../support/resend-jobs.ts';
 import { startWebhookApi } from './api.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 
@@ -41,7 +37,7 @@ const startJob = async (limit = 10_000, ratePerSecond: number | null = null) =>
   );
 const tick = async (ratePerSecond: number): Promise<number> => {
   fixture.clock.now = new Date(fixture.clock.now.getTime() + 1_000);
-  return runResendJobs(jobDeps(), ratePerSecond);
+  return runResendBatches(jobDeps(), ratePerSecond);
 };
 const failMany = async (count: number): Promise<string[]> => {
   await fixture.subscribe(scope);
@@ -85,8 +81,8 @@ test('two workers that tick a resend job in the same second keep its rate and se
   await startJob();
   fixture.enqueued.length = 0;
   fixture.clock.now = new Date(fixture.clock.now.getTime() + 1_000);
-  await Promise.all([runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2)]);
-  await runResendJobs(jobDeps(), 2);
+  await Promise.all([runResendBatches(jobDeps(), 2), runResendBatches(jobDeps(), 2), runResendBatches(jobDeps(), 2)]);
+  await runResendBatches(jobDeps(), 2);
   expect(fixture.enqueued).toHaveLength(2);
   while ((await tick(2)) > 0);
   expect(new Set(fixture.enqueued.map((message) => message.workflowId)).size).toBe(6);

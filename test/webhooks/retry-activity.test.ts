@@ -16,6 +16,7 @@ function build(inFlight = buildInFlight()) {
       attempt: buildAttempt(),
       record: createRecorder({ db: fixture.db, log, inFlight }),
       onRecorded: () => {},
+      resendsPerSecond: 1,
     },
     () => 0,
   );

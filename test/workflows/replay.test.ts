@@ -49,6 +49,8 @@ test('the current workflows replay every saved history', async () => {
     'refund-slow.json: SUCCESS',
     'report-given-up.json: FAILED',
     'report-ready.json: READY',
+    'resend-job-cancelled.json: CANCELLED',
+    'resend-job-done.json: DONE',
     'settlement-cancelled.json: CANCELLED',
     'settlement-failed.json: FAILED',
     'settlement-moved.json: COMPLETED',
@@ -73,13 +75,14 @@ test('a history that the code cannot replay fails the test', async () => {
     reconciliation: 'payment',
     refund: 'payment',
     report: 'payment',
+    resendJob: 'payment',
     webhookDelivery: 'payment',
     settlement: 'payment',
     withdrawal: 'payment',
   };
   const histories = [...saved.values()].map((one) => {
     const text = JSON.stringify(one).replace(
-      /"name":"(payment|reconciliation|refund|report|webhookDelivery|settlement|withdrawal)"/,
+      /"name":"(payment|reconciliation|refund|report|resendJob|webhookDelivery|settlement|withdrawal)"/,
       (_, name: string) => `"name":"${other[name]}"`,
     );
     return JSON.parse(text) as Saved;

@@ -1,21 +1,21 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../../lib/clock.ts';
-import { first, rows, type Database, type Queryable } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import type { Listed } from '../../lib/paginate-newest.ts';
 import type { Environment, MerchantScope } from '../../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import { resendJobMessage } from './resend-workflow.ts';
 import { resendEligible } from './resend.ts';
 import type { OperatorResendJob } from './schema.ts';
 
 /** Bulk resends that a merchant or an operator may run at once in an environment; each has its own rate. */
 const RUNNING_JOBS_MAX = 5;
-const JOBS_PER_TICK_MAX = 100;
-/** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
-const BATCH_EVERY_MS = 900;
+/** A batch has what a second allows. The pause is shorter, for what a batch takes. */
+export const BATCH_EVERY_MS = 900;
 
 /** Whose job it is: a merchant's, or an operator's over all merchants. */
 type Owner = MerchantScope | { merchantId: null; environment: Environment; operatorId: string; reason: string };
@@ -40,12 +40,12 @@ export async function countResendJob(db: Queryable, selection: Selection) {
 }
 
 /**
- * Starts a bulk resend of the selected deliveries, oldest first, at most `limit`. Those of inactive or deleted
+ * Starts a bulk resend of the selected deliveries, oldest first, at most `limit`, and its workflow. Those of inactive or deleted
  * subscriptions do not match. Throws INVALID_STATE when five jobs of the owner are running.
  */
 export async function createResendJob(
   { clock }: { clock: Clock },
-  { trx }: UnitOfWork,
+  { trx, enqueue }: UnitOfWork,
   { owner, selection, ratePerSecond = null }: NewResendJob,
 ) {
   const now = clock();
@@ -75,6 +75,7 @@ export async function createResendJob(
      RETURNING matched`,
     { ...selection.values, ...values, limit: selection.limit },
   );
+  await enqueue([resendJobMessage({ jobId, merchantId: ownerMerchantId, environment: jobEnvironment })]);
   return { jobId, matched: job?.matched ?? 0 };
 }
 
@@ -108,32 +109,35 @@ export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
   return job;
 }
 
-type ResendJobDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
-
-/**
- * One tick of all open bulk resends, to be called each second: requests the next resends of each job, `ratePerSecond` at most, counts
- * the complete ones, and closes complete jobs. Any number of workers may tick. An error in one job does not delay the others;
- * it is thrown at the end.
- * @returns the number of requested resends.
- */
-export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
-  const sql = `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now
-               ORDER BY next_batch_at LIMIT ${JOBS_PER_TICK_MAX}`;
-  const open = await rows<{ id: string }>(deps.db, sql, { now: deps.clock() });
-  let requested = 0;
-  const errors: unknown[] = [];
-  for (const { id: jobId } of open) {
-    try {
-      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { jobId, ratePerSecond }));
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs failed`);
-  return requested;
+/** The same by the workflow of the job, which was cancelled: a job that has ended stays as it is. */
+export async function stopResendJob(db: Queryable, jobId: string): Promise<void> {
+  await rows(db, `UPDATE webhook_resend_job SET status = 'CANCELLED' WHERE id = :jobId AND status = 'RUNNING'`, {
+    jobId,
+  });
 }
 
-async function runOneJob(
+type ResendJobDeps = { runInTransaction: RunInTransaction; clock: Clock };
+
+/** `requested`: the resends of this batch. `hasEnded`: all that were requested have, and no more will be. */
+export type ResendBatch = { requested: number; status: 'RUNNING' | 'DONE' | 'CANCELLED'; hasEnded: boolean };
+
+/**
+ * One batch of a bulk resend, to be called each {@link BATCH_EVERY_MS}: requests its next resends, `ratePerSecond` at most, counts
+ * the complete ones, and closes the job when all are. Does nothing before the batch is due, however many call it.
+ */
+export async function runResendBatch(
+  deps: ResendJobDeps,
+  batch: { jobId: string; ratePerSecond: number },
+): Promise<ResendBatch> {
+  return deps.runInTransaction(async (tx) => {
+    const requested = await runIfDue(deps, tx, batch);
+    const sql = 'SELECT status, ended_at IS NOT NULL AS has_ended FROM webhook_resend_job WHERE id = :jobId';
+    const job = found(await first<Omit<ResendBatch, 'requested'>>(tx.trx, sql, batch), 'resend job');
+    return { requested, ...job };
+  });
+}
+
+async function runIfDue(
   deps: ResendJobDeps,
   tx: UnitOfWork,
   { jobId, ratePerSecond }: { jobId: string; ratePerSecond: number },
