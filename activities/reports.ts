@@ -4,12 +4,17 @@ import type { GenerateReport } from '../src/reports/generate.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
 import { withoutUselessRetries } from './running.ts';
 
-/** `giveUp` ends the report as FAILED. */
-export type ReportDeps = { generate: GenerateReport; giveUp: (reportId: string) => Promise<ReportStatus> };
+export type ReportDeps = {
+  generate: GenerateReport;
+  /** Ends the report as FAILED. */
+  giveUp: (reportId: string) => Promise<ReportStatus>;
+  /** Requests the scheduled reports that are due at this time. Returns how many. */
+  requestDue: (at: Date, stopping: AbortSignal) => Promise<number>;
+};
 
 export type ReportActivities = ReturnType<typeof createReportActivities>;
 
-export function createReportActivities({ generate, giveUp }: ReportDeps) {
+export function createReportActivities({ generate, giveUp, requestDue }: ReportDeps) {
   return withoutUselessRetries({
     async generateReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
       const { heartbeat, cancellationSignal } = Context.current();
@@ -18,6 +23,10 @@ export function createReportActivities({ generate, giveUp }: ReportDeps) {
         // A worker that shuts down does not finish a million rows: another one starts from the beginning.
         cancellationSignal.throwIfAborted();
       });
+    },
+
+    async requestDueReports({ atMs }: { atMs: number }): Promise<number> {
+      return requestDue(new Date(atMs), Context.current().cancellationSignal);
     },
 
     async giveUpReport({ reportId }: { reportId: string }): Promise<ReportStatus> {

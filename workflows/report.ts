@@ -1,4 +1,11 @@
-import { ActivityFailure, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
 
 import type { ReportActivities } from '../activities/reports.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
@@ -14,7 +21,7 @@ const { generateReport } = proxyActivities<ReportActivities>({
   heartbeatTimeout: '30 s',
   retry: { initialInterval: '2 s', maximumInterval: '5 min', maximumAttempts: 10 },
 });
-const { giveUpReport } = proxyActivities<ReportActivities>({
+const { giveUpReport, requestDueReports } = proxyActivities<ReportActivities>({
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
@@ -29,4 +36,19 @@ export async function report({ reportId }: ReportInput): Promise<ReportStatus> {
   });
   publishEnd(status);
   return status;
+}
+
+/**
+ * Started every hour by a Temporal schedule: requests the scheduled reports that are due. After an outage a schedule has
+ * several, one after the other, so it asks again while there are any.
+ */
+export async function dueReports(): Promise<number> {
+  let requested = 0;
+  for (;;) {
+    const found = await requestDueReports({ atMs: Date.now() });
+    requested += found;
+    setCurrentDetails(`Requested ${requested} reports. Each has its own workflow "report-…".`);
+    if (found === 0) return requested;
+    await sleep('1 min');
+  }
 }

@@ -118,7 +118,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const reports = { ...parts, files };
   const activities = createActivities({
     ...moneyActivities(parts),
-    reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
+    reports: reportActivities(reports),
     webhooks: {
       ...sending,
       ...parts,
@@ -198,6 +198,14 @@ function moneyActivities(parts: Parts) {
   };
 }
 
+function reportActivities(parts: Parts & { files: ReportFiles }) {
+  return {
+    generate: createGenerateReport(parts),
+    giveUp: async (reportId: string) => giveUpReport(parts, reportId),
+    requestDue: async (at: Date, stopping: AbortSignal) => requestDueReports({ ...parts, clock: () => at }, stopping),
+  };
+}
+
 type SendingParts = { db: Database; log: Logger; registry: Registry; tracing: Tracing };
 
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
@@ -250,7 +258,6 @@ function timedJobs(
       recheckOutgoing({ ...deps, check: deps.checkRefund }, REFUND, RECHECK_BATCH),
     ),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
-    job('request scheduled reports', MINUTE_MS, (stopping) => requestDueReports(deps, stopping)),
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     ...mailJobs(config, deps),

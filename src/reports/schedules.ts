@@ -140,7 +140,7 @@ function dueAfter(period: Interval, instant: Date): Date {
 type DueDeps = { runInTransaction: RunInTransaction; log: Logger; clock: Clock };
 
 /**
- * Requests the reports of schedules that are due, one transaction each, for a periodic job. After an outage or a suspension
+ * Requests the reports of schedules that are due, one transaction each. After an outage or a suspension
  * of the merchant every missed period is requested once, the next one when the report before it is complete.
  */
 export async function requestDueReports({ clock, ...deps }: DueDeps, stopping?: AbortSignal): Promise<number> {

@@ -22,10 +22,9 @@ import {
   missingAttributes,
   missingNamespace,
   missingSchedule,
-  NIGHTLY,
-  NIGHTLY_WORKFLOW,
   noAccess,
   type Schedule,
+  SCHEDULES,
   SEARCH_ATTRIBUTES,
   type SearchAttribute,
   type TemporalParts,
@@ -42,7 +41,7 @@ const [NOT_FOUND, ALREADY_EXISTS] = [5, 6];
 export type Prepared = { created: string[]; missing: Missing[] };
 
 /**
- * Creates namespace, retention, search attributes and the schedule where they are missing; idempotent. What exists is found by
+ * Creates namespace, retention, search attributes and the schedules where they are missing; idempotent. What exists is found by
  * calls that whoever starts workflows may make. Throws what Temporal answers, unless it refuses to let us look or create.
  */
 export async function ensureTemporal(parts: TemporalParts): Promise<Prepared> {
@@ -50,11 +49,9 @@ export async function ensureTemporal(parts: TemporalParts): Promise<Prepared> {
     const namespace = await ensureNamespace(parts);
     if (namespace.missing.length > 0) return namespace;
     const attributes = await ensureAttributes(parts);
-    const schedule = await ensureSchedule(parts);
-    return {
-      created: [...namespace.created, ...attributes.created, ...schedule.created],
-      missing: [...attributes.missing, ...schedule.missing],
-    };
+    const all = [namespace, attributes];
+    for (const schedule of SCHEDULES) all.push(await ensureSchedule(parts, schedule));
+    return { created: all.flatMap(({ created }) => created), missing: all.flatMap(({ missing }) => missing) };
   });
 }
 
@@ -88,8 +85,9 @@ async function ensureNamespace({ config, connection }: TemporalParts): Promise<P
     return isNew ? [`namespace ${namespace}`] : [];
   };
   const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttribute[];
+  const schedules = SCHEDULES.map((schedule) => missingSchedule(config, schedule));
   // Without it, there is nothing else either.
-  const all = [missingNamespace(config), ...missingAttributes(config, names), missingSchedule(config)];
+  const all = [missingNamespace(config), ...missingAttributes(config, names), ...schedules];
   return unlessRefused(register, all);
 }
 
@@ -109,11 +107,11 @@ async function ensureAttributes(parts: TemporalParts): Promise<Prepared> {
 }
 
 /** Creates the schedule, or updates one that differs. An operator's pause and its note stay. */
-export async function ensureSchedule(parts: TemporalParts, wanted: Schedule = NIGHTLY): Promise<Prepared> {
+export async function ensureSchedule(parts: TemporalParts, wanted: Schedule): Promise<Prepared> {
   const { config, connection } = parts;
   const { TEMPORAL_NAMESPACE: namespace, TASK_QUEUE_PREFIX: prefix } = config;
   const client = new ScheduleClient({ connection, namespace });
-  const handle = client.getHandle(`${prefix}${NIGHTLY_WORKFLOW}`);
+  const handle = client.getHandle(`${prefix}${wanted.workflowType}`);
   const definition = scheduleOptions(prefix, wanted);
   const change = async (): Promise<string[]> => {
     const found = await handle.describe().catch((error: unknown) => {
@@ -122,25 +120,25 @@ export async function ensureSchedule(parts: TemporalParts, wanted: Schedule = NI
     });
     if (!found) {
       const isNew = await createUnlessExists(async () => client.create(definition));
-      return isNew ? [`schedule ${NIGHTLY_WORKFLOW}`] : [];
+      return isNew ? [`schedule ${wanted.workflowType}`] : [];
     }
     if (isAsWanted(found, definition)) return [];
     await handle.update(({ state }) => ({ ...definition, state }));
-    return [`changed schedule ${NIGHTLY_WORKFLOW}`];
+    return [`changed schedule ${wanted.workflowType}`];
   };
   return unlessRefused(change, [missingSchedule(config, wanted)]);
 }
 
-function scheduleOptions(prefix: string, { hour, summary }: Schedule) {
-  const workflowId = `${prefix}${NIGHTLY_WORKFLOW}`;
+function scheduleOptions(prefix: string, { workflowType, queue, hour, summary }: Schedule) {
+  const workflowId = `${prefix}${workflowType}`;
   return {
     scheduleId: workflowId,
     spec: { calendars: [{ hour, comment: summary }], timezone: TIME_ZONE },
     action: {
       type: 'startWorkflow',
       workflowId,
-      workflowType: NIGHTLY_WORKFLOW,
-      taskQueue: `${prefix}money`,
+      workflowType,
+      taskQueue: `${prefix}${queue}`,
       staticSummary: summary,
     },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP_HOURS * HOUR_MS },
@@ -153,7 +151,10 @@ function isAsWanted(found: Description, wanted: ReturnType<typeof scheduleOption
   const { spec, action, policies } = found;
   const calendars = spec.calendars?.map((one) => [one.comment, one.hour.map(({ start, end }) => [start, end])]);
   const parts = [calendars, spec.timezone, action.workflowType, action.taskQueue, policies.catchupWindow];
-  const wantedCalendars = wanted.spec.calendars.map(({ hour, comment }) => [comment, [[hour, hour]]]);
+  const wantedCalendars = wanted.spec.calendars.map(({ hour, comment }) => [
+    comment,
+    [hour === '*' ? [0, 23] : [hour, hour]],
+  ]);
   const { workflowType, taskQueue } = wanted.action;
   return isDeepStrictEqual(parts, [
     wantedCalendars,

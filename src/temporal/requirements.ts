@@ -2,7 +2,7 @@ import { isGrpcServiceError, type Connection } from '@temporalio/client';
 import { SearchAttributeType } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 
-import type { Config } from '../config.ts';
+import type { Config, TaskQueue } from '../config.ts';
 
 const { INT, KEYWORD } = SearchAttributeType;
 /** Shared by all workflow types, for operators' filters. 10 Keyword columns exist. */
@@ -25,16 +25,35 @@ const TYPES = {
 };
 export const indexedAs = (name: SearchAttribute): number => TYPES[SEARCH_ATTRIBUTES[name]].indexedAs;
 
-/** A daily schedule of the queue `money`, by the clock of Addis Ababa. */
-export type Schedule = { hour: number; summary: string };
+/** A schedule by the clock of Addis Ababa. */
+export type Schedule = {
+  /** Of its workflow, and after the queues' prefix the schedule's id. */
+  workflowType: string;
+  queue: TaskQueue;
+  /** `*`: every hour, at its beginning. */
+  hour: number | '*';
+  summary: string;
+  /** What does not happen while it is paused or missing. */
+  without: string;
+};
 export const NIGHTLY: Schedule = {
+  workflowType: 'nightlyReconciliation',
+  queue: 'money',
   hour: 2,
   summary: "Requests reconciliation of the last days with the providers' statements",
+  without: 'days are not reconciled by themselves',
 };
-/** The workflow type of the schedule, and after the queues' prefix its id. */
-export const NIGHTLY_WORKFLOW = 'nightlyReconciliation';
+/** One for all reports, which asks the rows: a month of the Ethiopian calendar is no line of cron. */
+export const HOURLY: Schedule = {
+  workflowType: 'dueReports',
+  queue: 'reports',
+  hour: '*',
+  summary: 'Requests the scheduled reports that are due',
+  without: 'scheduled reports are not requested',
+};
+export const SCHEDULES: readonly Schedule[] = [NIGHTLY, HOURLY];
 export const TIME_ZONE = 'Africa/Addis_Ababa';
-/** Longer than any outage of Temporal: a missed night is caught up. */
+/** Longer than any outage of Temporal: a missed night is caught up, and of missed hours one. */
 export const CATCH_UP_HOURS = 24;
 
 export type TemporalParts = { config: Config; connection: Connection | NativeConnection };
@@ -59,14 +78,14 @@ export function missingAttributes(config: Config, names: readonly SearchAttribut
   });
 }
 
-/** Workers run without it: days are not reconciled by themselves. */
-export function missingSchedule(config: Config, { hour, summary }: Schedule = NIGHTLY): Missing {
-  const id = `${config.TASK_QUEUE_PREFIX}${NIGHTLY_WORKFLOW}`;
+/** Workers run without it. */
+export function missingSchedule(config: Config, { workflowType, queue, hour, summary }: Schedule): Missing {
+  const id = `${config.TASK_QUEUE_PREFIX}${workflowType}`;
   const calendar = JSON.stringify({ hour: String(hour), comment: summary });
   const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const words = [
-    `schedule create --schedule-id ${id} --workflow-id ${id} --type ${NIGHTLY_WORKFLOW}`,
-    `--task-queue ${config.TASK_QUEUE_PREFIX}money --time-zone ${TIME_ZONE} --calendar ${quoted(calendar)}`,
+    `schedule create --schedule-id ${id} --workflow-id ${id} --type ${workflowType}`,
+    `--task-queue ${config.TASK_QUEUE_PREFIX}${queue} --time-zone ${TIME_ZONE} --calendar ${quoted(calendar)}`,
     `--overlap-policy Skip --catchup-window ${CATCH_UP_HOURS}h --static-summary ${quoted(summary)}`,
   ];
   return { what: `the schedule ${id}`, next: commandOf(config, words.join(' ')), stopsWorkers: false };

@@ -182,7 +182,10 @@ test('Temporal that is away, another server there, and a namespace that is not p
   });
   const prefixed = await stage.examine({ TASK_QUEUE_PREFIX: 'other-' }, NO_CHANNELS);
   expect(prefixed.wrong).toEqual({
-    'Temporal schedule': expect.stringMatching(/^The schedule other-nightlyReconciliation does not exist\./),
+    'Temporal schedule nightlyReconciliation': expect.stringMatching(
+      /^The schedule other-nightlyReconciliation does not exist\./,
+    ),
+    'Temporal schedule dueReports': expect.stringMatching(/^The schedule other-dueReports does not exist\./),
   });
 }, 60_000);
 

@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import type { OperatorRole } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createTemporalGateway } from '../../src/temporal/client.ts';
+import { SCHEDULES } from '../../src/temporal/requirements.ts';
 import { DELIVERY_STATUSES } from '../../src/webhooks/delivery/states.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
@@ -92,7 +93,8 @@ describe('the queries of the page of failed deliveries', () => {
     });
     const { connection } = temporal;
     await createTemporalGateway({ config, connection }).ensureTemporal();
-    await temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`).delete();
+    for (const { workflowType } of SCHEDULES)
+      await temporal.client.schedule.getHandle(`${taskQueuePrefix}${workflowType}`).delete();
     await start('webhookDelivery', delivery);
     await start('withdrawal', `withdrawal-${newId('wd')}`);
   });

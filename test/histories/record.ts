@@ -83,6 +83,12 @@ const SCENES: Scenes = {
     await skipTime(scene.service.fixture.temporal.client, workflowId, HOUR_MS);
     return workflowId;
   },
+  'due-reports': async ({ service: { fixture } }) => {
+    const workflowId = 'dueReports-recorded';
+    const taskQueue = `${fixture.config.TASK_QUEUE_PREFIX}reports`;
+    await fixture.temporal.client.workflow.start('dueReports', { workflowId, taskQueue });
+    return workflowId;
+  },
   'report-given-up': async (scene) => {
     const { config, temporal } = scene.service.fixture;
     // A file at the path of the report folder.

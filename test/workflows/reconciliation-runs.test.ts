@@ -11,6 +11,7 @@ import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { createTemporalGateway, type TemporalGateway } from '../../src/temporal/client.ts';
+import { SCHEDULES } from '../../src/temporal/requirements.ts';
 import {
   createReconciliationFixture,
   NOON,
@@ -51,8 +52,8 @@ beforeAll(async () => {
   });
   gateway = createTemporalGateway({ config, connection });
   await gateway.ensureTemporal();
-  const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
-  await schedule.delete();
+  for (const { workflowType } of SCHEDULES)
+    await temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}${workflowType}`).delete();
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
   const activities = createReconciliationActivities(fixture, {
     importNextPage: async (deps, run) => {

@@ -39,6 +39,7 @@ test('the current workflows replay every saved history', async () => {
     'delivery-cancelled.json: CANCELLED',
     'delivery-first-try.json: DELIVERED',
     'delivery-parked-resent.json: DELIVERED',
+    'due-reports.json: 0',
     'payment-by-callback.json: SUCCEEDED',
     'payment-expired.json: ABANDONED',
     'reconciliation-asked-again.json: CLEAN',
@@ -71,6 +72,7 @@ test('the current workflows replay every saved history', async () => {
 
 test('a history that the code cannot replay fails the test', async () => {
   const other: Readonly<Record<string, string>> = {
+    dueReports: 'payment',
     payment: 'webhookDelivery',
     reconciliation: 'payment',
     refund: 'payment',
@@ -82,7 +84,7 @@ test('a history that the code cannot replay fails the test', async () => {
   };
   const histories = [...saved.values()].map((one) => {
     const text = JSON.stringify(one).replace(
-      /"name":"(payment|reconciliation|refund|report|resendJob|webhookDelivery|settlement|withdrawal)"/,
+      /"name":"(dueReports|payment|reconciliation|refund|report|resendJob|webhookDelivery|settlement|withdrawal)"/,
       (_, name: string) => `"name":"${other[name]}"`,
     );
     return JSON.parse(text) as Saved;

@@ -1,8 +1,12 @@
+import { createUser, setMembership } from '../../src/access/users/users.ts';
+import { DAY_MS, HOUR_MS } from '../../src/lib/dates.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
 import { FORMATS } from '../../src/reports/formats/formats.ts';
 import { readReport } from '../../src/reports/queries.ts';
 import { requestReport, cancelReport } from '../../src/reports/request.ts';
+import { createSchedule } from '../../src/reports/schedules.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
 import { insertUnpaid } from '../support/reports.ts';
 import { resultOf } from '../support/temporal.ts';
@@ -64,3 +68,24 @@ test('a pending report whose workflow is lost is restarted by recovery', async (
     .update({ createdAt: new Date(Date.now() - 60_000) });
   await until('the report is READY', async () => (await readReport(fixture.db, id)).status === 'READY');
 });
+
+test('the hourly schedule requests the reports that are due, of a schedule with two one after the other', async () => {
+  const { db, temporal, config } = fixture;
+  const { id } = await db.transaction(async (trx) => {
+    const owner = { email: `${newId('usr')}@people.example`, name: 'The owner', password: 'correct horse battery' };
+    const { id: userId } = await createUser(trx, owner);
+    await setMembership(trx, { userId, merchantId: scope.merchantId, role: 'owner' });
+    const wanted = { kind: 'payments', format: 'CSV', period: 'day', createdBy: userId } as const;
+    return createSchedule(trx, scope, { ...wanted, recipients: [userId], at: new Date(Date.now() - 3 * DAY_MS) });
+  });
+  const due = async () => db.knex()('reportSchedule').where({ id }).first('dueAt');
+  await db
+    .knex()('reportSchedule')
+    .where({ id })
+    .update({ dueAt: new Date(Date.now() - DAY_MS - HOUR_MS) });
+  const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}dueReports`);
+  await schedule.trigger();
+  await until('no report to be due', async () => (await due()).dueAt > new Date(), 120_000);
+  await schedule.delete();
+  expect(await db.knex()('report').where({ scheduleId: id })).toHaveLength(2);
+}, 180_000);

@@ -13,7 +13,8 @@ import {
   missingAttributes,
   missingNamespace,
   missingSchedule,
-  NIGHTLY_WORKFLOW,
+  type Schedule,
+  SCHEDULES,
 } from '../../temporal/requirements.ts';
 import {
   check,
@@ -128,14 +129,17 @@ async function checkPreparation(connection: Connection, { config }: DoctorParts)
       return wrong(`${names.join(', ')} are missing.`, prepareOr(missingAttributes(config, names)));
     }),
   );
-  const schedule = check('Temporal schedule', () =>
-    within(async () => checkSchedule(new ScheduleClient({ connection, namespace }), config)),
+  const client = new ScheduleClient({ connection, namespace });
+  const schedules = SCHEDULES.map((schedule) =>
+    check(`Temporal schedule ${schedule.workflowType}`, () =>
+      within(async () => checkSchedule(client, { config, schedule })),
+    ),
   );
   const build = check('Temporal build', async () => {
     const current = await findCurrentBuild({ connection, config });
     return current === null ? null : ok(`${current} gets the workflows.`);
   });
-  return [...answered, ...prepared, ...(await attributes), ...(await schedule), ...(await build)];
+  return [...answered, ...prepared, ...(await attributes), ...(await Promise.all(schedules)).flat(), ...(await build)];
 }
 
 function ofNamespace(error: unknown, config: Config): Result {
@@ -151,19 +155,23 @@ function ofNamespace(error: unknown, config: Config): Result {
   throw error;
 }
 
-async function checkSchedule(client: ScheduleClient, config: Config): Promise<Result> {
-  const scheduleId = `${config.TASK_QUEUE_PREFIX}${NIGHTLY_WORKFLOW}`;
+async function checkSchedule(
+  client: ScheduleClient,
+  { config, schedule }: { config: Config; schedule: Schedule },
+): Promise<Result> {
+  const scheduleId = `${config.TASK_QUEUE_PREFIX}${schedule.workflowType}`;
+  const missing = missingSchedule(config, schedule);
   try {
     const { state } = await client.getHandle(scheduleId).describe();
     if (!state.paused) return ok(`${scheduleId} exists.`);
-    const found = `${scheduleId} is paused, so days are not reconciled by themselves.`;
+    const found = `${scheduleId} is paused, so ${schedule.without}.`;
     return warning(found, 'Resume it in the Temporal UI, unless an operator wants it to pause.');
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) {
-      return wrong(`The schedule ${scheduleId} does not exist.`, prepareOr([missingSchedule(config)]));
+      return wrong(`The schedule ${scheduleId} does not exist.`, prepareOr([missing]));
     }
     if (!isRefused(error)) throw error;
-    const next = `Allow it to read schedules, or check there that it exists: ${missingSchedule(config).next}`;
+    const next = `Allow it to read schedules, or check there that it exists: ${missing.next}`;
     return warning(`Temporal does not let us read the schedule ${scheduleId}.`, next);
   }
 }
