@@ -1,44 +1,32 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../../activities/index.ts';
-import { deleteOldRequests } from '../access/request-log.ts';
-import { deleteOldSessions } from '../access/users/sessions.ts';
-import { deleteOldTokens } from '../access/users/tokens.ts';
 import { measureWorkQueue } from '../backoffice/monitoring.ts';
 import type { Config } from '../config.ts';
-import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
-import { createRegistry, measureRow, type Registry } from '../http/metrics.ts';
-import { createIntegrityMonitor } from '../ledger/verify.ts';
-import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
+import { createRegistry, type Registry } from '../http/metrics.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import { startPeriodicJobs } from '../lib/periodic-jobs.ts';
 import { NO_TRACING, type Tracing } from '../lib/tracing.ts';
-import { removeOrphans } from '../merchants/kyc/documents.ts';
-import { createDocumentStore, type DocumentStore } from '../merchants/kyc/store.ts';
+import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { createSmtp, deleteOldMails, sendMails, UNSENT_MAILS } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
-import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
-import { createRelay, traced, type Relay } from '../outbox/relay.ts';
-import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
+import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
+import { createRelay, traced } from '../outbox/relay.ts';
+import { createExpireAttempt } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
-import { recheckAfterCallbacks, MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS } from '../payments/sync.ts';
+import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
-import { recheckOutgoing } from '../payouts/check.ts';
 import { readConfirmable } from '../payouts/confirm.ts';
 import { measureRefunds } from '../payouts/refunds/monitoring.ts';
-import { REFUND } from '../payouts/refunds/refund.ts';
 import { findRecoverableRefunds } from '../payouts/refunds/workflow.ts';
 import { measureWithdrawals } from '../payouts/withdrawals/monitoring.ts';
 import { autoDecide } from '../payouts/withdrawals/review.ts';
 import { WITHDRAWAL } from '../payouts/withdrawals/withdrawal.ts';
 import { findRecoverableWithdrawals } from '../payouts/withdrawals/workflow.ts';
-import { createNoticeWriter } from '../portal/notices.ts';
-import { warnOfExpiries } from '../providers/expiry.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
-import { createReportFiles, expireReports, removeAbandoned, type ReportFiles } from '../reports/files.ts';
+import { createReportFiles, type ReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { requestDueReports } from '../reports/schedules.ts';
 import { findRecoverableReports, measureReports } from '../reports/workflow.ts';
@@ -48,19 +36,18 @@ import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
-import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { createDispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
 import { createRecorder } from '../webhooks/delivery/record-attempt.ts';
 import { findRecoverableResendJobs } from '../webhooks/delivery/resend-workflow.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
-import { createWorkflowStarter, type WorkflowStarter } from '../webhooks/delivery/start-workflows.ts';
+import { createWorkflowStarter } from '../webhooks/delivery/start-workflows.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { createSandboxReceiver } from '../webhooks/receiver/receiver.ts';
-import { deleteOldReceived } from '../webhooks/receiver/requests.ts';
-import { ledgerChecks } from './ledger-invariants.ts';
-import { createChecks, openProcess, readExpiries, type Checks } from './open-process.ts';
+import { sweeps, timedJobs, type Parts } from './jobs.ts';
+import { createChecks, openProcess } from './open-process.ts';
 
 export type RunningWorker = ReturnType<typeof startWorker>;
 
@@ -93,11 +80,6 @@ const METRICS = [
   measureReports,
   measureReconciliation,
 ];
-const EXPIRE_BATCH = 500;
-const RECHECK_BATCH = 20;
-const MINUTE_MS = 60_000;
-/** It reads the whole ledger, which may take minutes. */
-const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 /** A throttled subscription gets this part of another's concurrency: 10 of 50. */
 const THROTTLED_SHARE = 5;
 
@@ -146,7 +128,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
   const jobs = [
     ...timedJobs(config, { ...parts, files, store, registry, known: databaseClock.known }),
-    ...temporalJobs({ relay, dispatcher, starter, recovery }),
+    ...sweeps({ relay, dispatcher, starter, recovery }),
   ];
   // Connections would time out while the event loop is blocked.
   const periodicJobs = startPeriodicJobs(jobs, log, temporal.prepared);
@@ -167,8 +149,6 @@ export function startWorker(config: Config, options: WorkerOptions) {
     },
   };
 }
-
-type Parts = Parameters<typeof createChecks>[0] & Checks & { db: Database; log: Logger };
 
 /** The workflows are the callers, so they are not signalled. */
 function moneyActivities(parts: Parts) {
@@ -225,72 +205,4 @@ function createSending(config: Config, { db, log, registry, tracing }: SendingPa
     inFlight,
     onRecorded: countOutcomes(registry),
   };
-}
-
-const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
-
-/** What is deleted once it is old, and how often. Each function has its own age. */
-const DELETIONS = [
-  ['idempotency keys', MINUTE_MS, deleteOldIdempotencyKeys],
-  ['logged requests', MINUTE_MS, deleteOldRequests],
-  ['sessions of people', HOUR_MS, deleteOldSessions],
-  ['tokens of people', HOUR_MS, deleteOldTokens],
-  ['mails', HOUR_MS, deleteOldMails],
-  ['requests of built-in receivers', HOUR_MS, deleteOldReceived],
-] as const;
-
-type Stores = { files: ReportFiles; store: DocumentStore };
-
-/** The worker's jobs that depend on the time and need no Temporal. */
-function timedJobs(
-  config: Config,
-  { known, files, store, ...deps }: Parts & Stores & { known: Promise<unknown>; registry: Registry },
-): PeriodicJob[] {
-  const { db, runInTransaction, clock } = deps;
-  const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
-  const jobs = [
-    job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
-    job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
-    job('recheck payouts with callbacks', 30_000, () =>
-      recheckOutgoing({ ...deps, check: deps.checkPayout }, WITHDRAWAL, RECHECK_BATCH),
-    ),
-    job('recheck refunds with callbacks', 30_000, () =>
-      recheckOutgoing({ ...deps, check: deps.checkRefund }, REFUND, RECHECK_BATCH),
-    ),
-    job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
-    job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
-    job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
-    ...mailJobs(config, deps),
-    ...DELETIONS.map(([what, everyMs, run]) => job(`delete old ${what}`, everyMs, (stopping) => run(db, stopping))),
-    job('warn of expiring credentials', DAY_MS, () =>
-      warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),
-    ),
-    job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
-  ];
-  return jobs.map(({ run, ...one }) => ({
-    ...one,
-    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
-  }));
-}
-
-/** Mails are sent where there is a mail server. */
-function mailJobs(config: Config, { db, log, registry }: Parts & { registry: Registry }): PeriodicJob[] {
-  const { SMTP_URL, MAIL_FROM, PORTAL_URL = '', keyRing } = config;
-  if (SMTP_URL === undefined) return [];
-  measureRow(registry, UNSENT_MAILS.gauges, { db, sql: UNSENT_MAILS.sql });
-  const send = createSmtp(SMTP_URL, MAIL_FROM);
-  const write = createNoticeWriter(PORTAL_URL);
-  return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, write, send, log }, stopping))];
-}
-
-type Sweepers = { relay: Relay; dispatcher: Dispatcher; starter: WorkflowStarter; recovery: WorkflowRecovery };
-
-/** The jobs of the outbox and the deliveries. Commits trigger them at once: these find due rows and those of a dead process. */
-function temporalJobs({ relay, dispatcher, starter, recovery }: Sweepers): PeriodicJob[] {
-  return [
-    job('sweep the outbox', 500, async () => relay.trigger()),
-    job('find due deliveries', 1_000, async () => dispatcher.trigger()),
-    job('start workflows of delivered events', 10_000, async () => starter.trigger()),
-    job('recover lost workflows', 5_000, recovery.run),
-  ];
 }
