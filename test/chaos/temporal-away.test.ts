@@ -100,7 +100,8 @@ const age = async (): Promise<void> => {
 };
 
 /** The deliveries whose workflow waits to be started. */
-const waitingStarts = async (): Promise<string[]> => fixture.db.knex()('webhookWorkflowStart').pluck('deliveryId');
+const waitingStarts = async (): Promise<string[]> =>
+  (await fixture.db.knex()('webhookWorkflowStart').select('deliveryId')).map(({ deliveryId }) => String(deliveryId));
 
 const gather = async (): Promise<Evidence> => ({
   db: fixture.db,
