@@ -109,7 +109,10 @@ const importTable = [
   imports(
     ['portal/**'],
     {
-      regex: '^(?:[.]{2}/)+(?:src|workflows|activities)/(?!(?:.+/)?(?:states|channel|banks|dates)[.]ts$)',
+      group: [
+        ...['src', 'workflows', 'activities'].map((root) => `**/${root}/**`),
+        ...['states', 'channel', 'banks', 'dates'].map((name) => `!**/src/**/${name}.ts`),
+      ],
       message: 'pages take types only, and values from states.ts, channel.ts, banks.ts and dates.ts',
       allowTypeImports: true,
     },

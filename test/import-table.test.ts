@@ -44,6 +44,7 @@ const FORBIDDEN = [
   ['src/app/api.ts', '../local/start.ts'],
   ['src/sandbox/simulator/server.ts', '../../providers/provider.ts'],
   ['src/demo/shop/server.ts', '../../webhooks/delivery/attempt.ts'],
+  ['portal/ui/channel-text.ts', '../../src/merchants/channels/queries.ts'],
   ['src/sdk/verify-webhook.ts', 'zod'],
   ['src/sdk/verify-webhook.ts', '../lib/crypto.ts'],
 ] as const;
@@ -57,6 +58,7 @@ const ALLOWED = [
   ['src/webhooks/delivery/claim.ts', '../subscriptions/model.ts'],
   ['src/webhooks/delivery/claim.ts', '../../lib/db.ts'],
   ['src/payments/pay.ts', '../lib/db.ts'],
+  ['portal/ui/channel-text.ts', '../../src/merchants/channels/channel.ts'],
   ['src/backoffice/merchant-routes.ts', '../merchants/schema.ts'],
   ['src/temporal/client.ts', '@temporalio/client'],
   ['src/demo/shop/server.ts', '../../sdk/verify-webhook.ts'],
