@@ -33,12 +33,16 @@ const SLICES = [
   'portal',
 ];
 
-/** Imports of these rooms by a relative path. */
-const rooms = (names, message, more = {}) => ({
-  regex: `^(?:[.]{2}/)+(?:src/)?(?:${names.join('|')})/`,
-  message,
-  ...more,
-});
+/** Imports of these rooms by a relative path, except these files of providers. (A regex of oxlint has no lookahead.) */
+const rooms = (names, message, open = ['manifests.ts', 'manifest.ts']) => [
+  {
+    regex: `^(?:[.]{2}/)+(?:src/)?(?:${names.filter((name) => name !== 'providers').join('|')})/`,
+    message,
+  },
+  ...(names.includes('providers')
+    ? [{ group: ['**/providers/**', ...open.map((file) => `!**/providers/${file}`)], message }]
+    : []),
+];
 /** A slice's own affairs: its rows, routes and shapes. */
 const insides = {
   regex: `^(?:[.]{2}/)+(?:src/)?(?:${SLICES.join('|')})/(?:[a-z-]+/)*(?:model|routes|operator-routes|schema|present)[.]ts$`,
@@ -67,7 +71,7 @@ const above = (room) => {
 const roomRules = ORDER.flat().map((room) =>
   imports(
     [`src/${room}/**`],
-    ...(above(room).length > 0 ? [rooms(above(room), 'a room imports those below it (CONTRIBUTING.md)')] : []),
+    ...(above(room).length > 0 ? rooms(above(room), 'a room imports those below it (CONTRIBUTING.md)') : []),
     // The back office and the portal present other slices' resources together.
     ...(SLICES.includes(room) && !['backoffice', 'portal'].includes(room) ? [insides] : []),
     ...(['temporal', 'app', 'local', 'demo'].includes(room) ? [] : [NO_TEMPORAL, NO_ROOTS]),
@@ -92,16 +96,20 @@ const importTable = [
   imports(
     ['activities/**'],
     insides,
-    rooms(['local', 'demo', 'sandbox', 'sdk', 'http', 'app', 'temporal'], 'activities call the operations of slices'),
+    ...rooms(
+      ['local', 'demo', 'sandbox', 'sdk', 'http', 'app', 'temporal'],
+      'activities call the operations of slices',
+    ),
     { regex: '^[.][.]/(?:src/[a-z]+[.]ts|workflows/)', message: 'activities call the operations of slices' },
     never([...KOA, ...DATABASE], 'activities are thin: call an operation'),
   ),
   ...roomRules,
   imports(
     ['src/sandbox/**', 'src/demo/shop/**'],
-    rooms(
+    ...rooms(
       ORDER.flat().filter((name) => !['lib', 'sandbox'].includes(name)),
-      'the simulator and the demo shop are outsiders: lib and sdk only',
+      'the simulator and the demo shop are outsiders: lib and sdk, and what a provider publishes',
+      ['manifests.ts', 'manifest.ts', '*/signing.ts'],
     ),
     NO_TEMPORAL,
     NO_ROOTS,
@@ -118,6 +126,10 @@ const importTable = [
     },
     { group: ['**/merchant/**', '**/operator/**'], message: 'the entries share ui/ and nothing else' },
   ),
+  imports(['src/providers/manifest.ts', 'src/providers/manifests.ts', 'src/providers/*/manifest.ts'], {
+    group: ['*', '!./*/manifest.ts', '!../manifest.ts', '!../*/manifest.ts'],
+    message: 'a manifest is data: every room and the pages read it',
+  }),
   imports(['src/sdk/**'], { group: ['*', '!./*', '!node:crypto'], message: 'the sdk imports itself and node:crypto' }),
 ];
 

@@ -11,6 +11,7 @@ import { addApiCommands, createProgram, runProgram } from './app/commands/progra
 import type { Config } from './config.ts';
 import type { Database } from './lib/db.ts';
 import { connectToApi } from './local/connection.ts';
+import { CHANNELS } from './merchants/channels/channel.ts';
 
 // Every command loads its modules when it runs: those on the API need neither a database nor Temporal.
 
@@ -133,7 +134,7 @@ command('migrate', 'Update the schema of the database in DATABASE_URL, and prepa
   await reachable(prepare(readConfig(environment, { usesSecrets: false }), { project, print, warn: terminal.note }));
 });
 command('doctor', 'Check settings, servers, disks and live providers; exit code 1 if something is wrong')
-  .option('--channel <channels>', 'Of the channels only these, such as TELEBIRR; can be repeated', listed)
+  .option('--channel <channels>', `Of the channels only these, such as ${CHANNELS[0]}; can be repeated`, listed)
   .option('--json', 'Print the checks as JSON')
   .action(async (options: { channel?: string[]; json?: boolean }) => {
     const [{ doctor }, { environment }, { withLocalServers }] = await Promise.all([

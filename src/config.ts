@@ -5,7 +5,8 @@ import { listed, readGiven, type Variables } from './lib/given-settings.ts';
 import { isRange } from './lib/ip-range.ts';
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
 import { baseAddress, flag, required, webPort, wholeNumber, wholeNumbers } from './lib/setting-fields.ts';
-import { LIVE_CHANNELS, productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
+import { LIVE_CHANNELS } from './merchants/channels/channel.ts';
+import { productionProblems, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
 
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';

@@ -159,6 +159,6 @@ export function fieldText(field: string, value: unknown, of?: AuditEntry['resour
   return sharedText(field, value, (code) => codeText(field, code, of));
 }
 
-/** A rule of fees or limits by what it is of: "Payments, telebirr". */
+/** A rule of fees or limits by what it is of: direction and channel. */
 export const ruleName = ({ direction, channel }: { direction: string; channel?: string | null }): string =>
   listed([(DIRECTIONS as Words)[direction] ?? direction, channel && channelName(channel)]);

@@ -1,12 +1,4 @@
-import { CHANNELS, TRANSACTION_THROUGH, type Channel } from '../../src/merchants/channels/channel.ts';
-
-/** The channels by their own names, which are the same in every language. */
-export const CHANNEL_NAMES: Record<Channel, string> = {
-  TELEBIRR: 'telebirr',
-  CBE_BIRR: 'CBE Birr',
-  AWASH: 'Awash',
-  MPESA: 'M-Pesa',
-};
+import { CHANNEL_NAMES, CHANNELS, TRANSACTION_THROUGH } from '../../src/merchants/channels/channel.ts';
 
 /** The values of a filter or a field. */
 export const CHANNEL_VALUES = CHANNELS.map((channel) => [channel, CHANNEL_NAMES[channel]] as const);

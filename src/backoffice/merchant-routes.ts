@@ -5,6 +5,7 @@ import { readBalance } from '../ledger/balance.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
+import { isLiveChannel } from '../merchants/channels/channel.ts';
 import { listChannels, presentChannel, type MerchantChannel } from '../merchants/channels/queries.ts';
 import { presentMerchant, readMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
 import * as schema from '../merchants/schema.ts';
@@ -69,7 +70,7 @@ function detailRoute({ db, findProvider, liveProviders }: Deps): Route {
 
 /** A merchant with its own account needs no account of the platform. */
 function missingFor({ channel, hasOwnAccount }: MerchantChannel, providers: Partial<LiveProviders> = {}): string[] {
-  const settings: LiveProvider | undefined = channel === 'MPESA' ? undefined : providers[channel];
+  const settings: LiveProvider | undefined = isLiveChannel(channel) ? providers[channel] : undefined;
   return (hasOwnAccount ? settings?.missingService : settings?.missing) ?? [];
 }
 

@@ -28,7 +28,7 @@ export const listed = (text: string): string[] =>
     .filter((part) => part !== '');
 
 /**
- * The environment with these settings as they are used: from the variable, or from the file that `TELEBIRR_APP_SECRET_FILE`
+ * The environment with these settings as they are used: from the variable, or from the file that `<setting>_FILE`
  * names; without white space around, so without the CR of a file from Windows; undefined where nothing is left. Throws one
  * error that lists what cannot be read.
  */

@@ -1,8 +1,10 @@
+import { createPublicKey } from 'node:crypto';
+
 /**
- * The sandbox's RSA keys, ours and telebirr's. They are published on purpose: both sides of the sandbox are in this project, and no money
- * moves through it. A live channel has keys of its own.
+ * The sandbox's RSA keys, ours and its providers'. They are published on purpose: both sides of the sandbox are in this
+ * project, and no money moves through it. A live channel has keys of its own.
  */
-export const SANDBOX_MERCHANT_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
+export const SANDBOX_MERCHANT_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCQqbrTD3V3EjMS
 tcyjG3oFk93XA65ek7Xh3Q6CqVuRm3oNPi2tn8PQQyIy3jM5PKTK6fk1ozcVQXyq
 Fb+9uDbff4bKrLcXoeFvtiVfSBIaPTmIA3OQbzosiIN9VOzAE5f1XMPnbQv4ooej
@@ -32,8 +34,8 @@ e1m7kSG9ErcwCslRKbecl/Y=
 -----END PRIVATE KEY-----
 `;
 
-/** Signs telebirr's callbacks and responses in the simulator. */
-export const SANDBOX_TELEBIRR_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
+/** Signs callbacks and responses of providers in the simulator. */
+export const SANDBOX_PROVIDER_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCiHbyPm091o4xB
 kBa1QrcOU3DTUcGVngTXlsomKd8y7sph+iftSR0S2ARNYFBY/Y4tvKDcnoMtmjYl
 Jpg4akGj9ml8ZQUPmyfK5cZw0cAfOSAqsLgz0kFKBDyLXJvBGv9fcuSOhDLFmh2/
@@ -62,3 +64,8 @@ aLCq/6wUDkKJ/2PEFP3tC1ZIjqpGYefRRpAcYf0LFttoMHCjqHxV7+qGePisLJCx
 mX7IfHnA4eAXE/w/XoZjKjs=
 -----END PRIVATE KEY-----
 `;
+
+/** The public half of a private key. */
+export function publicKeyOf(privateKey: string): string {
+  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+}

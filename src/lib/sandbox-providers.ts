@@ -1,7 +1,3 @@
-import { createPublicKey } from 'node:crypto';
-
-import { SANDBOX_MERCHANT_PRIVATE_KEY, SANDBOX_TELEBIRR_PRIVATE_KEY } from './sandbox-keys.ts';
-
 /** The only numbers that pay in the sandbox. The page, the docs and the error for any other number list them. */
 export const SANDBOX_PHONES = [
   { phone: '0911000001', behaviour: 'approve', outcome: 'approved within a second' },
@@ -81,37 +77,3 @@ export function findSandboxPayout(payee: { phone: string; accountNumber: string 
 function localPhone(phone: string): string {
   return `0${phone.replace(/^(\+?251|0)/, '')}`;
 }
-
-/** The path of each provider below the simulator's address. */
-export const SANDBOX_PATHS = { TELEBIRR: '/telebirr', CBE_BIRR: '/cbebirr', AWASH: '/awash' } as const;
-
-/** The sandbox's telebirr account; each side uses its own half of the keys. */
-export const SANDBOX_TELEBIRR = {
-  appKey: 'c4182ef8-9249-458a-985e-06d191f4d505',
-  appSecret: 'sandbox-telebirr-app-secret',
-  appId: '1000000000000001',
-  merchantCode: '100001',
-  signatureScheme: 'PSS',
-  merchantPrivateKey: SANDBOX_MERCHANT_PRIVATE_KEY,
-  merchantPublicKey: publicKeyOf(SANDBOX_MERCHANT_PRIVATE_KEY),
-  providerPrivateKey: SANDBOX_TELEBIRR_PRIVATE_KEY,
-  providerPublicKey: publicKeyOf(SANDBOX_TELEBIRR_PRIVATE_KEY),
-} as const;
-
-function publicKeyOf(privateKey: string): string {
-  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
-}
-
-export const SANDBOX_CBE_BIRR = {
-  companyName: 'Meskot',
-  tillCode: '200001',
-  token: 'sandbox-cbebirr-token',
-  hashKey: 'sandbox-cbebirr-hash-key',
-} as const;
-
-export const SANDBOX_AWASH = {
-  companyName: 'Meskot',
-  tillCode: '300001',
-  token: 'sandbox-awash-token',
-  hashKey: 'sandbox-awash-hash-key',
-} as const;

@@ -1,15 +1,15 @@
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient } from '../lib/http-client.ts';
 import { newId } from '../lib/ids.ts';
+import { listWith } from '../lib/words.ts';
+import { manifestOf, type LiveChannel } from '../merchants/channels/channel.ts';
+import { createAdapter } from './adapters.ts';
 import { connectAccount } from './credentials/accounts.ts';
 import type { CheckOutcome } from './credentials/queries.ts';
 import { lastOf, type AccountCredentials } from './credentials/values.ts';
-import { createAdapter } from './find-provider.ts';
 import { REJECTED_WITH } from './orders.ts';
 import type { Unknown } from './provider.ts';
-import type { LiveChannel, LiveProvider } from './settings.ts';
-
-export const PROVIDER_NAMES = { TELEBIRR: 'telebirr', CBE_BIRR: 'CBE Birr', AWASH: 'Awash' } as const;
+import { settingOf, type LiveProvider } from './settings.ts';
 
 /** Whether a provider accepts an account, and what to do otherwise, in sentences without a secret. */
 export type AccountCheck = { outcome: CheckOutcome; found: string; next: string };
@@ -21,8 +21,8 @@ type Checked = { channel: LiveChannel; settings: LiveProvider; values: AccountCr
 type Part = { isPayout: boolean; nameOf: (field: string) => string };
 
 /**
- * Checks the account of payments or payouts by a signed query of an order that does not exist, before which telebirr issues
- * a token: harmless, and answered with "not found" only if all credentials are right. Without rate limit and circuit breaker,
+ * Checks the account of payments or payouts by a signed query of an order that does not exist, before which a token
+ * may be issued: harmless, and answered with "not found" only if all credentials are right. Without rate limit and circuit breaker,
  * so that it has no effect on payments. Ends within the time limit of one call.
  */
 export async function checkAccount(deps: Deps, checked: Checked, { isPayout, nameOf }: Part): Promise<AccountCheck> {
@@ -32,14 +32,16 @@ export async function checkAccount(deps: Deps, checked: Checked, { isPayout, nam
   const timed = { ...deps, timeoutMs: connection.timeoutMs };
   const { provider } = connectAccount(
     (one) => createAdapter(channel, timed, { ...endpoint, ...one }),
-    connection,
+    { channel, connection },
     values,
   );
   const reply = isPayout ? await provider.queryPayout(newId('wd')) : await provider.query(newId('pat'));
-  const name = PROVIDER_NAMES[channel];
+  const { name, tokenBy } = manifestOf(channel);
   if (reply.kind === 'pending' || reply.kind === 'not-found') {
     const account = (isPayout && values.payOut) || values.payIn;
-    const token = 'appKey' in account ? `has issued a token to the app key ${lastOf(account.appKey)}, and ` : '';
+    const issued = ([key]: readonly [string, string]) =>
+      `has issued a token to the ${wordsOf(key)} ${lastOf(account[key] ?? '')}, and `;
+    const token = tokenBy ? issued(tokenBy) : '';
     const answer = `answers a signed query of an order that does not exist as it should (${codeIn(reply.providerCode ?? '')})`;
     return { outcome: 'OK', found: `${name} ${token}${answer}.`, next: '' };
   }
@@ -52,8 +54,8 @@ export async function checkAccount(deps: Deps, checked: Checked, { isPayout, nam
     return { outcome: 'REFUSED', found, next: nextOfSignature(channel, nameOf) };
   }
   // Only the request for a token fails with another 4xx.
-  if (reply.status !== undefined && reply.status < 500 && ![408, 429].includes(reply.status)) {
-    const found = `${name} rejects ${nameOf('appKey')} or ${nameOf('appSecret')} (${reply.message}).`;
+  if (tokenBy && reply.status !== undefined && reply.status < 500 && ![408, 429].includes(reply.status)) {
+    const found = `${name} rejects ${listWith('or', tokenBy.map(nameOf))} (${reply.message}).`;
     return { outcome: 'REFUSED', found, next: `Compare both with what ${name} has issued.` };
   }
   const [found, next] = ofUnknown(reply, channel);
@@ -73,20 +75,25 @@ export async function checkOwnAccount(deps: Deps, checked: Checked): Promise<Acc
   return payouts && payments.outcome === 'OK' ? payouts : payments;
 }
 
+/** What to compare after a rejected signature. */
 function nextOfSignature(channel: LiveChannel, nameOf: Part['nameOf']): string {
-  if (channel !== 'TELEBIRR') {
-    const names = `${nameOf('token')}, ${nameOf('hashKey')}, ${nameOf('tillCode')} and ${nameOf('companyName')}`;
-    return `Compare ${names} with what ${PROVIDER_NAMES[channel]} has issued.`;
-  }
+  const { name, issuer, credentials, service, signedWith } = manifestOf(channel);
+  const texts = signedWith.map(nameOf);
+  const key = Object.keys(credentials).find((field) => credentials[field]?.kind === 'privateKey');
+  if (key === undefined) return `Compare ${listWith('and', texts)} with what ${name} has issued.`;
+  const choices = Object.keys(service).filter((field) => service[field]?.kind === 'choice');
   return (
-    `Have Ethio telecom compare the registered public key with that of ${nameOf('merchantPrivateKey')} (openssl pkey ` +
-    `-pubout), and check ${nameOf('appId')}, ${nameOf('merchantCode')} and TELEBIRR_SIGNATURE_SCHEME.`
+    `Have ${issuer} compare the registered public key with that of ${nameOf(key)} (openssl pkey -pubout), and check ` +
+    `${listWith('and', [...texts, ...choices.map((field) => settingOf(channel, field))])}.`
   );
 }
 
+/** `appKey` as "app key". */
+const wordsOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 /** No usable reply: none in time, none at all, or one that is not of this provider. */
 function ofUnknown({ reason, message }: Unknown, channel: LiveChannel): [found: string, next: string] {
-  const name = PROVIDER_NAMES[channel];
+  const { name } = manifestOf(channel);
   if (reason === 'timeout' || reason === 'network') {
     return [`${name} does not answer (${message}).`, `See "${channel} service" of meskot doctor on the server.`];
   }

@@ -11,9 +11,9 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { isInRange } from '../lib/ip-range.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
-import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
+import { CHANNELS, LIVE_CHANNELS, type Channel } from '../merchants/channels/channel.ts';
 import { findProviderOf, type FindProvider, type MerchantOrder, type Provider, type RawCallback } from './provider.ts';
-import { LIVE_CHANNELS, type LiveProviders } from './settings.ts';
+import type { LiveProviders } from './settings.ts';
 
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts, withdrawals and refunds. */

@@ -6,7 +6,8 @@ import { cachedFor, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, startOfAddisDay } from '../lib/dates.ts';
 import type { Logger } from '../lib/log.ts';
-import { LIVE_CHANNELS, pemBlocks, type LiveProviders } from './settings.ts';
+import { LIVE_CHANNELS, manifestOf, type LiveChannel } from '../merchants/channels/channel.ts';
+import { pemBlocks, settingOf, type LiveProviders } from './settings.ts';
 
 /** When a key, a certificate or credentials end. `what`: the setting that has it, or its end; the id of a merchant's credentials. */
 export type Expiry = { what: string; expiresAt: Date };
@@ -19,13 +20,20 @@ export const EXPIRY_WARNING_DAYS = 30;
 
 /** The ends of live providers' credentials, where the settings give them, and of the certificates in the settings. */
 export function providerExpiries(providers: LiveProviders): Expiry[] {
-  const { endpoint } = providers.TELEBIRR;
-  const certificate = endpoint && latestCertificate(endpoint.providerPublicKey);
+  const certificates = LIVE_CHANNELS.flatMap((channel) => certificateExpiries(channel, providers));
   const days = LIVE_CHANNELS.flatMap((channel) => {
     const { credentialsExpireOn: day } = providers[channel].connection;
     return day === undefined ? [] : [{ what: `${channel}_CREDENTIALS_EXPIRE_ON`, expiresAt: startOfAddisDay(day) }];
   });
-  return certificate ? [{ what: 'TELEBIRR_PROVIDER_PUBLIC_KEY', expiresAt: certificate }, ...days] : days;
+  return [...certificates, ...days];
+}
+
+function certificateExpiries(channel: LiveChannel, providers: LiveProviders): Expiry[] {
+  const { endpoint } = providers[channel];
+  return Object.entries(manifestOf(channel).service).flatMap(([field, { kind }]) => {
+    const expiresAt = kind === 'publicKeys' && endpoint ? latestCertificate(endpoint[field] ?? '') : null;
+    return expiresAt ? [{ what: settingOf(channel, field), expiresAt }] : [];
+  });
 }
 
 /** The end of the last of several keys, each of which verifies; null if one is a plain key, which does not end. */

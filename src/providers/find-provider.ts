@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient } from '../lib/http-client.ts';
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-import { createCbeBirr } from './cbe-birr.ts';
+import { publicKeyOf, SANDBOX_MERCHANT_KEY, SANDBOX_PROVIDER_KEY } from '../lib/sandbox-keys.ts';
+import { byLiveChannel, manifestOf, type Channel, type LiveChannel } from '../merchants/channels/channel.ts';
+import { createAdapter } from './adapters.ts';
 import { createChannelGuard, type ProviderMonitor } from './channel-guard.ts';
 import {
   connectAccount,
@@ -12,23 +12,16 @@ import {
 } from './credentials/accounts.ts';
 import type { AccountCredentials } from './credentials/values.ts';
 import { toPlainOrderId, type ProviderDeps } from './exchange.ts';
-import type { FindProvider, PayerDecision, Provider } from './provider.ts';
-import {
-  LIVE_CHANNELS,
-  type Credentials,
-  type LiveChannel,
-  type LiveProvider,
-  type LiveProviders,
-  type ProviderEndpoint,
-} from './settings.ts';
-import { createTelebirr } from './telebirr.ts';
+import type { Setting } from './manifest.ts';
+import type { FindProvider, Provider } from './provider.ts';
+import type { LiveProvider, LiveProviders } from './settings.ts';
 
 type FindProviderOptions = {
   http: HttpClient;
   clock: Clock;
   /** The simulator's address for us. */
   simulatorUrl: string;
-  /** Its address for customers' browsers, for telebirr's pay page; simulatorUrl unless given; null: unreachable. */
+  /** Its address for customers' browsers, for pay pages; simulatorUrl unless given; null: unreachable. */
   simulatorPublicUrl?: string | null;
   /** Where the simulator calls us; the public base URL unless given. */
   simulatorCallbackUrl?: string | undefined;
@@ -42,7 +35,7 @@ type FindProviderOptions = {
 
 /**
  * Sandbox payments go to the simulator, with the sandbox's own credentials; live ones to the configured provider. Null where
- * none is configured; M-Pesa is announced only.
+ * none is configured.
  */
 export function createFindProvider(options: FindProviderOptions): FindProvider {
   const sandbox = sandboxProviders(options);
@@ -54,25 +47,42 @@ type Providers = Readonly<Partial<Record<Channel, Provider | null>>>;
 
 function sandboxProviders(options: FindProviderOptions): Providers {
   const deps = { http: options.http, clock: options.clock, timeoutMs: options.timeoutMs ?? 2_000 };
-  const baseUrl = withoutSlash(options.simulatorUrl);
-  const { simulatorPublicUrl = baseUrl } = options;
-  const payPage = `${SANDBOX_PATHS.TELEBIRR}/payment/web/paygate`;
-  const telebirr = createTelebirr(deps, {
-    ...SANDBOX_TELEBIRR,
-    baseUrl: `${baseUrl}${SANDBOX_PATHS.TELEBIRR}`,
-    payPageUrl: simulatorPublicUrl === null ? null : `${withoutSlash(simulatorPublicUrl)}${payPage}`,
-    phoneInCallbackInfo: true,
-  });
-  const cbeBirr = createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` });
-  const awash = createCbeBirr(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }, 'AWASH');
-  const decideAt = (channel: LiveChannel) => decidePayments(deps, `${baseUrl}${SANDBOX_PATHS[channel]}`);
-  const own = { callbackBaseUrl: options.simulatorCallbackUrl };
-  const decide = async (id: string, decision: PayerDecision) => decideAt('TELEBIRR')(toPlainOrderId(id), decision);
-  return {
-    TELEBIRR: { ...telebirr, ...own, decide },
-    CBE_BIRR: { ...cbeBirr, ...own, decide: decideAt('CBE_BIRR') },
-    AWASH: { ...awash, ...own, decide: decideAt('AWASH') },
+  const simulator = withoutSlash(options.simulatorUrl);
+  const publicUrl = options.simulatorPublicUrl === undefined ? simulator : options.simulatorPublicUrl;
+  const connect = (channel: LiveChannel): Provider => {
+    const { sandbox, hasPlainOrderIds } = manifestOf(channel);
+    const baseUrl = `${simulator}${sandbox.path}`;
+    const pages = publicUrl === null ? null : `${withoutSlash(publicUrl)}${sandbox.path}`;
+    const config = { ...sandboxValues(channel, pages), baseUrl, isSandbox: true };
+    const decide = decidePayments(deps, baseUrl);
+    return {
+      ...createAdapter(channel, deps, config),
+      callbackBaseUrl: options.simulatorCallbackUrl,
+      decide: (orderId, decision) => decide(hasPlainOrderIds ? toPlainOrderId(orderId) : orderId, decision),
+    };
   };
+  return byLiveChannel(connect);
+}
+
+/** The values of a provider's settings in the sandbox. `pages`: where its pages are; null: unreachable. */
+function sandboxValues(channel: LiveChannel, pages: string | null): Record<string, string | null> {
+  const { service, credentials, sandbox } = manifestOf(channel);
+  const valueOf = (field: string, setting: Setting): string | null => {
+    switch (setting.kind) {
+      case 'text':
+        return sandbox.credentials[field] ?? '';
+      case 'page':
+        return pages && `${pages}${setting.sandboxPath}`;
+      case 'privateKey':
+        return SANDBOX_MERCHANT_KEY;
+      case 'publicKeys':
+        return publicKeyOf(SANDBOX_PROVIDER_KEY);
+      case 'choice':
+        return setting.of[0];
+    }
+  };
+  const settings = Object.entries<Setting>({ ...service, ...credentials });
+  return Object.fromEntries(settings.map(([field, setting]) => [field, valueOf(field, setting)]));
 }
 
 /** Sends what a payer decides to the simulator. */
@@ -92,9 +102,7 @@ function decidePayments({ http, timeoutMs }: ProviderDeps, baseUrl: string): Non
 }
 
 function createLiveProviders(options: FindProviderOptions, settings: LiveProviders): Providers {
-  return Object.fromEntries(
-    LIVE_CHANNELS.map((channel) => [channel, createLiveProvider(options, channel, settings[channel])]),
-  );
+  return byLiveChannel((channel) => createLiveProvider(options, channel, settings[channel]));
 }
 
 /** A live channel: the platform's account, and those of merchants. Null while a setting is missing that all need. */
@@ -108,22 +116,10 @@ function createLiveProvider(
   const guard = createChannelGuard(channel, { http, clock, connection, monitor });
   const deps = { http: guard.http, clock, timeoutMs: connection.timeoutMs };
   const connectOne: ConnectOne = (account) => guard.protect(createAdapter(channel, deps, { ...endpoint, ...account }));
-  const connect = (account: AccountCredentials) => connectAccount(connectOne, connection, account);
+  const connect = (account: AccountCredentials) => connectAccount(connectOne, { channel, connection }, account);
   const platform = payIn && connect({ payIn, payOut });
   const accounts = credentials && { credentials, channel, clock, connect };
   return withMerchantAccounts({ platform, accounts, channel, connection });
-}
-
-/** The adapter of one account, without rate limit, circuit breaker and metrics. */
-export function createAdapter(
-  channel: LiveChannel,
-  deps: ProviderDeps,
-  config: ProviderEndpoint & Credentials,
-): Provider {
-  // Endpoint and credentials are the channel's own: its schemas have validated them.
-  return channel === 'TELEBIRR'
-    ? createTelebirr(deps, config as Parameters<typeof createTelebirr>[1])
-    : createCbeBirr(deps, config as Parameters<typeof createCbeBirr>[1], channel);
 }
 
 function withoutSlash(url: string): string {

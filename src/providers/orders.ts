@@ -38,7 +38,8 @@ export type Meaning =
   | ('unknownPayer' | 'unknownPayee' | 'unknownParty')
   | ('exists' | 'notFound');
 
-type OrderCalls = {
+/** The calls of a provider's protocol. */
+export type OrderCalls = {
   /** Of our account. The provider's texts are logged, stored and shown, so one that quotes a secret has … in its place. */
   secrets: readonly string[];
   payoutTo: Provider['capabilities']['payoutTo'];

@@ -77,9 +77,8 @@ export type PayoutDestination =
  * An order's common fields. `orderId` is the provider's idempotency key: the same id never moves money twice. A call whose
  * outcome is unknown is repeated only as its protocol allows, always under the same id:
  * - query, queryPayout, queryRefund, statement: at any time; they change nothing.
- * - initiate: until a reply is known. telebirr rejects the repeat with ORDER_EXIST, or returns the order again; CBE Birr and
- *   Awash push an id once and return its state. Any other rejection of a repeat may not be about the first submission, so
- *   the order is queried (src/payments/sync.ts).
+ * - initiate: until a reply is known. The provider rejects the repeat because the order exists, or returns the order again.
+ *   Any other rejection of a repeat may not be about the first submission, so the order is queried (src/payments/sync.ts).
  * - payout, refund: only after queryPayout or queryRefund returned not-found; an unknown outcome is queried, for as long as it takes
  *   (outgoing.ts). Sent again all the same, it returns the state of the first submission.
  */
@@ -214,6 +213,9 @@ export type Provider = {
    */
   forOrder?: (order: MerchantOrder) => Promise<Provider | null>;
 };
+
+/** An account at a provider, by its own messages: what a provider's folder makes. */
+export type Adapter = Omit<Provider, 'channel'>;
 
 /**
  * The configured provider of a channel in an environment; null where none is (a live channel without configuration). Orders

@@ -6,12 +6,9 @@ import { readBaseAddress } from '../lib/base-address.ts';
 import { isDay } from '../lib/dates.ts';
 import { listed } from '../lib/given-settings.ts';
 import { isRange } from '../lib/ip-range.ts';
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-
-/** The channels that a provider can be configured for; M-Pesa is announced only. */
-export const LIVE_CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies Channel[];
-export type LiveChannel = (typeof LIVE_CHANNELS)[number];
+import { publicKeyOf, SANDBOX_MERCHANT_KEY, SANDBOX_PROVIDER_KEY } from '../lib/sandbox-keys.ts';
+import { byLiveChannel, LIVE_CHANNELS, manifestOf, type LiveChannel } from '../merchants/channels/channel.ts';
+import type { Setting, Settings } from './manifest.ts';
 
 const text = z.string().trim().min(1).max(500);
 const address = (keepsSlash = false) =>
@@ -55,25 +52,25 @@ function isReadable(read: () => unknown): boolean {
   }
 }
 
-/** What Ethio telecom issues with an account of the fabric. */
-export const TelebirrCredentials = z.strictObject({
-  appKey: text,
-  appSecret: text,
-  appId: text,
-  merchantCode: text,
-  merchantPrivateKey: privateKey,
-});
-const TelebirrEndpoint = z.strictObject({
-  baseUrl: address(),
-  // A whole page, whose path may end with a slash.
-  payPageUrl: address(true),
-  providerPublicKey: publicKeys,
-  signatureScheme: z.enum(['PSS', 'PKCS1']).default('PSS'),
-});
+/** Reads the value of a setting of this kind. */
+function schemaOf(setting: Setting): z.ZodType<string> {
+  switch (setting.kind) {
+    case 'text':
+      return text;
+    case 'page':
+      // Its path may end with a slash.
+      return address(true);
+    case 'privateKey':
+      return privateKey;
+    case 'publicKeys':
+      return publicKeys;
+    case 'choice':
+      return z.enum(setting.of).default(setting.of[0]);
+  }
+}
 
-/** What CBE issues with a till; Awash's are assumed to be alike. `hashKey` is part of every signature, never sent. */
-export const CbeBirrCredentials = z.strictObject({ companyName: text, tillCode: text, token: text, hashKey: text });
-const CbeBirrEndpoint = z.strictObject({ baseUrl: address() });
+const schemasOf = (settings: Settings) =>
+  Object.fromEntries(Object.entries(settings).map(([field, setting]) => [field, schemaOf(setting)]));
 
 /** How we call a provider, and how it calls us. */
 const Connection = z.strictObject({
@@ -121,19 +118,19 @@ function wholeNumber(min: number, max: number, byDefault: string) {
     .transform(Number);
 }
 
-/** Per channel: the provider's service, and the account there. */
-const PARTS = {
-  TELEBIRR: { endpoint: TelebirrEndpoint, credentials: TelebirrCredentials },
-  CBE_BIRR: { endpoint: CbeBirrEndpoint, credentials: CbeBirrCredentials },
-  AWASH: { endpoint: CbeBirrEndpoint, credentials: CbeBirrCredentials },
-} as const;
+/** By channel: the provider's service, and the account there. */
+const PARTS = byLiveChannel((channel) => {
+  const { service, credentials } = manifestOf(channel);
+  return {
+    endpoint: z.strictObject({ baseUrl: address(), ...schemasOf(service) }),
+    credentials: z.strictObject(schemasOf(credentials)),
+  };
+});
 
-export type Credentials<C extends LiveChannel = LiveChannel> = z.output<(typeof PARTS)[C]['credentials']>;
-export type ProviderEndpoint<C extends LiveChannel = LiveChannel> = z.output<(typeof PARTS)[C]['endpoint']>;
+/** Of an account at a provider, by the fields of its manifest. */
+export type Credentials = Readonly<Record<string, string>>;
+export type ProviderEndpoint = Readonly<Record<string, string>> & { baseUrl: string };
 export const credentialsOf = (channel: LiveChannel) => PARTS[channel].credentials;
-
-/** The destinations of payouts by a channel's protocol. */
-export const PAYOUT_TO = { TELEBIRR: ['phone'], CBE_BIRR: ['phone'], AWASH: ['phone', 'bank'] } as const;
 
 const constantCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 /** The name of the setting that has this field of a channel. */
@@ -142,7 +139,7 @@ export const settingOf = (channel: LiveChannel, field: string, prefix = ''): str
 
 const PAYOUT = 'PAYOUT_';
 
-/** Every setting of live providers by name: TELEBIRR_BASE_URL, TELEBIRR_PAYOUT_APP_KEY and so on, none of them required. */
+/** Every setting of live providers by name, as <channel>_BASE_URL or <channel>_PAYOUT_TOKEN; none is required. */
 export const PROVIDER_FIELDS: Record<`${LiveChannel}_${string}`, z.ZodType> = Object.fromEntries(
   LIVE_CHANNELS.flatMap((channel) => {
     const { endpoint, credentials } = PARTS[channel];
@@ -157,31 +154,24 @@ export const PROVIDER_FIELDS: Record<`${LiveChannel}_${string}`, z.ZodType> = Ob
 );
 
 /** A provider as the settings have it. `missing`: the settings without which it is not configured. */
-export type LiveProvider<C extends LiveChannel = LiveChannel> = {
+export type LiveProvider = {
   connection: ConnectionSettings;
-  endpoint: ProviderEndpoint<C> | null;
+  endpoint: ProviderEndpoint | null;
   /** The platform's account; null where merchants have their own. */
-  payIn: Credentials<C> | null;
+  payIn: Credentials | null;
   /** Of payouts, where they are part of the contract; each value that is not set is that of payments. */
-  payOut: Credentials<C> | null;
+  payOut: Credentials | null;
   missing: string[];
   /** Those of `missing` that merchants with their own account need as well. */
   missingService: string[];
 };
-export type LiveProviders = { [C in LiveChannel]: LiveProvider<C> };
+export type LiveProviders = Record<LiveChannel, LiveProvider>;
 
 export function readLiveProviders(settings: Readonly<Record<string, unknown>>): LiveProviders {
-  return {
-    TELEBIRR: readLiveProvider('TELEBIRR', settings),
-    CBE_BIRR: readLiveProvider('CBE_BIRR', settings),
-    AWASH: readLiveProvider('AWASH', settings),
-  };
+  return byLiveChannel((channel) => readLiveProvider(channel, settings));
 }
 
-function readLiveProvider<C extends LiveChannel>(
-  channel: C,
-  settings: Readonly<Record<string, unknown>>,
-): LiveProvider<C> {
+function readLiveProvider(channel: LiveChannel, settings: Readonly<Record<string, unknown>>): LiveProvider {
   const missing: string[] = [];
   const given = ({ shape }: z.ZodObject, prefix = '') => {
     const values = Object.keys(shape).map((field) => [field, settings[settingOf(channel, field, prefix)]] as const);
@@ -195,20 +185,24 @@ function readLiveProvider<C extends LiveChannel>(
     return absent.length === 0 ? (values as Value) : null;
   };
   const { credentials } = PARTS[channel];
-  const endpoint = complete<ProviderEndpoint<C>>(PARTS[channel].endpoint);
+  const endpoint = complete<ProviderEndpoint>(PARTS[channel].endpoint);
   const missingService = [...missing];
-  const payIn = complete<Credentials<C>>(credentials);
+  const payIn = complete<Credentials>(credentials);
   const connection = given(Connection) as ConnectionSettings;
-  const payOut = payIn && { ...payIn, ...given(credentials, PAYOUT) };
+  const payOut = payIn && { ...payIn, ...(given(credentials, PAYOUT) as Credentials) };
   return { connection, endpoint, payIn, payOut, missing, missingService };
 }
 
 const PUBLISHED: ReadonlySet<unknown> = new Set([
-  SANDBOX_TELEBIRR.appKey,
-  SANDBOX_TELEBIRR.appSecret,
-  SANDBOX_TELEBIRR.merchantPublicKey,
-  SANDBOX_TELEBIRR.providerPublicKey,
-  ...[SANDBOX_CBE_BIRR, SANDBOX_AWASH].flatMap(({ token, hashKey }) => [token, hashKey]),
+  publicKeyOf(SANDBOX_MERCHANT_KEY),
+  publicKeyOf(SANDBOX_PROVIDER_KEY),
+  ...LIVE_CHANNELS.flatMap((channel) => {
+    const { credentials, sandbox } = manifestOf(channel);
+    return Object.entries(sandbox.credentials).flatMap(([field, value]) => {
+      const setting = credentials[field];
+      return setting?.kind === 'text' && setting.isSecret ? [value] : [];
+    });
+  }),
 ]);
 
 /**

@@ -1,6 +1,7 @@
 import { measureFigures, measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
 import { type Database, rows } from '../lib/db.ts';
+import { LIVE_CHANNELS } from '../merchants/channels/channel.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 import { STATEMENT_ERRORS } from './runs.ts';
 
@@ -169,7 +170,7 @@ const COUNTS = {
 
 const AGES = Object.fromEntries(
   ['live', 'sandbox'].flatMap((environment) =>
-    ['TELEBIRR', 'CBE_BIRR', 'AWASH'].map((channel) => {
+    LIVE_CHANNELS.map((channel) => {
       const name = 'meskot_reconciliation_last_clean_age_seconds';
       const help = 'Time since a day of the channel was last compared and found clean; NaN when none ever was';
       return [`${environment}-${channel}`, { name, help, labels: { environment, channel } }];

@@ -151,7 +151,7 @@ export function presentReport(row: ReportRow, baseUrl: string) {
   };
 }
 
-/** "payments-sandbox-2026-11-01-to-2026-11-30-SUCCESS-TELEBIRR-as-of-20261201T060000Z.csv" */
+/** "payments-sandbox-2026-11-01-to-2026-11-30-SUCCESS-<channel>-as-of-20261201T060000Z.csv" */
 export function fileNameOf(report: ReportRow): string {
   const { kind, environment, startDate, endDate, statuses, channel, narrowing, snapshotAt, format } = report;
   const days = startDate === endDate ? startDate : `${startDate}-to-${endDate}`;

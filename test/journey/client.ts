@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 
-import { signTelebirr } from '../../src/lib/provider-signing.ts';
+import { signTelebirr } from '../../src/providers/telebirr/signing.ts';
 import type { Order } from '../../src/sandbox/simulator/order.ts';
 import { until } from '../support/until.ts';
 import type { Company } from './company.ts';

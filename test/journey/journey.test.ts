@@ -1,8 +1,8 @@
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
-import { SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import { verifyWebhook } from '../../src/sdk/verify-webhook.ts';
 import { APPLICATION } from '../merchants/kyc/fixture.ts';
+import { SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 import { until } from '../support/until.ts';
 import { createClient, type Client } from './client.ts';
 import { foundCompany, SHOP, type Company } from './company.ts';

@@ -56,7 +56,7 @@ test('the template is read as payouts to a wallet and to a bank account', async 
         requestId: 'PAYROLL-2026-11-002',
         amount: 2300,
         channel: 'AWASH',
-        destination: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'Derartu Tulu' },
+        destination: { bankCode: 'ABAY', accountNumber: '01320123456', accountName: 'Derartu Tulu' },
         reason: 'Salary of November',
       },
     },

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { signCbeBirr, verifyCbeBirr } from '../../src/lib/provider-signing.ts';
-import { SANDBOX_CBE_BIRR, SANDBOX_PATHS } from '../../src/lib/sandbox-providers.ts';
+import { signCbeBirr, verifyCbeBirr } from '../../src/providers/cbe-birr/signing.ts';
+import { SANDBOX_CBE_BIRR, SANDBOX_PATHS } from '../support/sandbox-accounts.ts';
 
 type Message = Record<string, unknown>;
 type Row = { transactionId: string };

@@ -7,8 +7,6 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { signCbeBirr, signTelebirr } from '../../src/lib/provider-signing.ts';
-import { SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { findAttemptBySecret } from '../../src/payments/queries.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../../src/payments/sync.ts';
@@ -18,10 +16,13 @@ import {
   createCallbackRouter,
   storeCallback,
 } from '../../src/providers/callbacks.ts';
+import { signCbeBirr } from '../../src/providers/cbe-birr/signing.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { signTelebirr } from '../../src/providers/telebirr/signing.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
+import { SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 import { buildLive } from '../support/withdrawals.ts';
 import { startCbeBirr, type CbeBirrStub } from './cbe-birr-stub.ts';
 

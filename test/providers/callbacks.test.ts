@@ -9,8 +9,6 @@ import { createLimits } from '../../src/http/limits.ts';
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { signCbeBirr } from '../../src/lib/provider-signing.ts';
-import { SANDBOX_CBE_BIRR } from '../../src/lib/sandbox-providers.ts';
 import {
   callbackUrl,
   createCallbackRouter,
@@ -19,8 +17,10 @@ import {
   type CallbackPayout,
   type CallbackRow,
 } from '../../src/providers/callbacks.ts';
+import { signCbeBirr } from '../../src/providers/cbe-birr/signing.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS } from '../support/http.ts';
+import { SANDBOX_CBE_BIRR } from '../support/sandbox-accounts.ts';
 import { connectAdapters } from './sandbox.ts';
 
 const SECRET = 'secret-part-of-the-path-'.padEnd(32, 'x');

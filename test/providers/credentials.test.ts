@@ -8,13 +8,13 @@ import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { reencryptTable } from '../../src/lib/reencrypt.ts';
-import { SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import { listCredentials } from '../../src/providers/credentials/queries.ts';
 import { openCredentials, SEALED_CREDENTIALS } from '../../src/providers/credentials/values.ts';
 import { PEPPER, runCli, type BackOffice, type Person } from '../backoffice/back-office.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
+import { SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 import { aTill, startCredentialOffice, type CredentialOffice, type Values } from './credential-office.ts';
 
 const TILL = aTill('620001');

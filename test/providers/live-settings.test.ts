@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { readConfig, type Variables } from '../../src/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import type { Channel } from '../../src/merchants/channels/channel.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 
 const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -147,5 +147,5 @@ test('a setting is read from a file, which must exist, and not be set twice', ()
 
 test('a private key in one line has \\n for its line breaks', () => {
   const inOneLine = { ...TELEBIRR, TELEBIRR_MERCHANT_PRIVATE_KEY: privateKey.replaceAll('\n', String.raw`\n`) };
-  expect(providersOf(inOneLine).TELEBIRR.payIn?.merchantPrivateKey).toBe(privateKey.trim());
+  expect(providersOf(inOneLine).TELEBIRR.payIn?.['merchantPrivateKey']).toBe(privateKey.trim());
 });

@@ -1,10 +1,10 @@
 import { readConfig, type Variables } from '../../src/config.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import type { ProviderMonitor } from '../../src/providers/channel-guard.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 import type { SandboxChannel } from './sandbox.ts';
 
 /** Settings of live providers that lead to a simulator, with the accounts it knows. */

@@ -4,9 +4,9 @@ import { addisDay, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { signCbeBirr } from '../../src/lib/provider-signing.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { listChannels } from '../../src/merchants/channels/queries.ts';
+import { signCbeBirr } from '../../src/providers/cbe-birr/signing.ts';
 import {
   activateCredentials,
   addCredentials,

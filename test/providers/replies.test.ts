@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import { toPlainOrderId } from '../../src/providers/exchange.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };

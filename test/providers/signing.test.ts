@@ -1,14 +1,13 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 
+import { signCbeBirr, verifyCbeBirr } from '../../src/providers/cbe-birr/signing.ts';
+import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/exchange.ts';
 import {
-  signCbeBirr,
   signTelebirr,
   telebirrSigningText,
-  verifyCbeBirr,
   verifyTelebirr,
   type RsaScheme,
-} from '../../src/lib/provider-signing.ts';
-import { fromPlainOrderId, toPlainOrderId } from '../../src/providers/exchange.ts';
+} from '../../src/providers/telebirr/signing.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 

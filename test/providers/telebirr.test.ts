@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { stopListening } from '../../src/lib/ports.ts';
-import { SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
-import { createTelebirrToken } from '../../src/providers/telebirr-call.ts';
+import { createTelebirrToken } from '../../src/providers/telebirr/wire.ts';
+import { SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { MINUTE_MS, anOrder, connectAdapters, openInbox, queryUntil, type Inbox } from './sandbox.ts';
 

@@ -1,5 +1,6 @@
 import { fromPlainOrderId } from '../../src/providers/exchange.ts';
-import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults.ts';
+import type { SimulatedChannel } from '../../src/sandbox/simulator/channels.ts';
+import type { Fault } from '../../src/sandbox/simulator/faults.ts';
 import type { ChannelTotals } from '../../src/sandbox/simulator/movements.ts';
 import type { Order } from '../../src/sandbox/simulator/order.ts';
 import { type Journal, type SimulatorOptions, startSimulator } from '../../src/sandbox/simulator/server.ts';

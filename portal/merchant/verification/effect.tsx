@@ -1,6 +1,5 @@
-import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
+import { type Channel, CHANNEL_NAMES, CHANNELS, isLiveChannel } from '../../../src/merchants/channels/channel.ts';
 import { Badge, Note } from '../../ui/badge.tsx';
-import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { environment } from '../../ui/environment.ts';
 import { Panel } from '../../ui/facts.tsx';
 import type { Kyc } from '../routes.ts';
@@ -34,7 +33,7 @@ export function Effect({ kyc }: { kyc: Kyc }) {
 
 /** What a verification means for one channel. */
 function effectOn(channel: Channel, { status, tier }: Kyc): string {
-  if (channel === 'MPESA') return text.comingSoon;
+  if (!isLiveChannel(channel)) return text.comingSoon;
   if (environment === 'sandbox') return text.opensNow;
   if (status !== 'APPROVED') return text.opensThen;
   if (tier.channels !== null && !tier.channels.includes(channel)) return text.notInTier(tier.name);

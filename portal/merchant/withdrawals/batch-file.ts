@@ -1,3 +1,5 @@
+import { BANK_CODES } from '../../../src/lib/banks.ts';
+import { CHANNELS, LIVE_CHANNELS, manifestOf } from '../../../src/merchants/channels/channel.ts';
 import { parseBirr } from '../../ui/parse-birr.ts';
 import { parseCsv, type CsvRecord } from './csv.ts';
 
@@ -22,11 +24,12 @@ export function headingOf(field: string): string | undefined {
   return column && HEADINGS[column];
 }
 
+const TO_BANKS = LIVE_CHANNELS.find((one) => manifestOf(one).payoutTo.includes('bank')) ?? '';
 /** The file to begin with: a payout to a wallet, and one to a bank account. */
 export const TEMPLATE: readonly string[][] = [
   Object.values(HEADINGS),
-  ['PAYROLL-2026-11-001', '1250.50', 'TELEBIRR', '0911000001', '', '', 'Abebe Bikila', 'Salary of November'],
-  ['PAYROLL-2026-11-002', '2300', 'AWASH', '', 'AWASH', '01320123456', 'Derartu Tulu', 'Salary of November'],
+  ['PAYROLL-2026-11-001', '1250.50', CHANNELS[0], '0911000001', '', '', 'Abebe Bikila', 'Salary of November'],
+  ['PAYROLL-2026-11-002', '2300', TO_BANKS, '', BANK_CODES[0], '01320123456', 'Derartu Tulu', 'Salary of November'],
 ];
 
 /** As many as one request quotes. */
@@ -119,7 +122,7 @@ function bodyOf(cell: (column: Column) => string): Body {
   };
 }
 
-/** "CBE Birr" as CBE_BIRR. */
+/** A name as a code: in capitals, with _ for spaces. */
 const codeOf = (value: string): string => value.toUpperCase().replaceAll(/[\s-]+/g, '_');
 
 /** Lines that pay the same amount to the same beneficiary as an earlier one, by their place: with that one's. */

@@ -1,7 +1,7 @@
 import { useDeferredValue, useState, type ReactNode } from 'react';
 
 import { BANKS } from '../../../src/lib/banks.ts';
-import type { Channel } from '../../../src/merchants/channels/channel.ts';
+import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { issueOf, isWrongIn } from '../../ui/api-text.tsx';
 import { Note } from '../../ui/badge.tsx';
 import { CHANNEL_VALUES } from '../../ui/channel-text.ts';
@@ -65,7 +65,7 @@ const neededOf = (kind: Kind): readonly Field[] => [
 /** A new withdrawal: limits, fee and problems stand beside the amount while it is typed. */
 export function WithdrawalForm({ onClose }: { onClose: () => void }) {
   const limits = useRead('GET /api/checkout/limits', {});
-  const [channel, setChannel] = useState<Channel>('TELEBIRR');
+  const [channel, setChannel] = useState<Channel>(CHANNELS[0]);
   const [values, setValues] = useState(newValues);
   const [isTried, setTried] = useState(false);
   const create = useChange('POST /api/checkout/withdrawal');

@@ -1,6 +1,6 @@
-import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { CHANNEL_NAMES, CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { CHANNEL_NAMES, CHANNEL_VALUES } from '../../ui/channel-text.ts';
+import { CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
+import { CHANNEL_NAMES, isLiveChannel } from '../../../src/merchants/channels/channel.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { Code, Mono } from '../../ui/copy.tsx';
 import { environment } from '../../ui/environment.ts';
 import { Facts, Fold, Section } from '../../ui/facts.tsx';
@@ -132,7 +132,7 @@ function Channel({ channel: one, merchantId }: ChannelProps) {
           [text.missingSettings]: missingSettings.length > 0 && <Mono>{missingSettings.join(', ')}</Mono>,
         }}
       />
-      {environment === 'live' && channel !== 'MPESA' && <Credentials merchantId={merchantId} channel={channel} />}
+      {environment === 'live' && isLiveChannel(channel) && <Credentials merchantId={merchantId} channel={channel} />}
     </section>
   );
 }

@@ -1,5 +1,6 @@
+import { CHANNEL_NAMES } from '../../../src/merchants/channels/channel.ts';
 import { ApiText } from '../../ui/api-text.tsx';
-import { channelName, CHANNEL_NAMES } from '../../ui/channel-text.ts';
+import { channelName } from '../../ui/channel-text.ts';
 import { birr, formatBirr } from '../../ui/format.ts';
 import { language } from '../../ui/language.ts';
 import { ACTIONS } from '../action-text.ts';

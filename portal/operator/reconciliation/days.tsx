@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
-import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { CHANNEL_NAMES, CHANNELS } from '../../../src/merchants/channels/channel.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { lastDays } from '../../ui/days.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';

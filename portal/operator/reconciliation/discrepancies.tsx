@@ -1,5 +1,6 @@
+import { CHANNEL_NAMES } from '../../../src/merchants/channels/channel.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { CHANNEL_NAMES, CHANNEL_VALUES } from '../../ui/channel-text.ts';
+import { CHANNEL_VALUES } from '../../ui/channel-text.ts';
 import { Code, Mono } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';

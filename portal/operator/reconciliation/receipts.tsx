@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
+import { CHANNEL_NAMES } from '../../../src/merchants/channels/channel.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { CHANNEL_NAMES } from '../../ui/channel-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/dialog.tsx';
 import { environment } from '../../ui/environment.ts';

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import { addisDay } from '../../lib/dates.ts';
+import { CHANNELS } from '../../merchants/channels/channel.ts';
 import type { Connection } from './api-client.ts';
 import type { Terminal } from './print.ts';
 import { type Field, type Verb, readVerbs, runVerb } from './run-verb.ts';
@@ -34,7 +35,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   bankAccountId: 'bac_…',
   receiptId: 'rcp_…',
   bankReference: 'FT-1',
-  channel: 'TELEBIRR',
+  channel: CHANNELS[0],
   credentialId: 'pcr_…',
   checkoutOrderNo: 'ABY-02959',
   deliveryId: 'whd_…',

@@ -1,17 +1,10 @@
-import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import { startOfAddisDay } from '../../lib/dates.ts';
 import { isGiven } from '../../lib/given-settings.ts';
-import { checkAccount, PROVIDER_NAMES } from '../../providers/account-check.ts';
-import {
-  type Credentials,
-  type LiveChannel,
-  pemBlocks,
-  PROVIDER_FIELDS,
-  type ProviderEndpoint,
-  settingOf,
-} from '../../providers/settings.ts';
+import { type LiveChannel, manifestOf } from '../../merchants/channels/channel.ts';
+import { checkAccount } from '../../providers/account-check.ts';
+import { PROVIDER_FIELDS, settingOf } from '../../providers/settings.ts';
 import {
   check,
   type DoctorParts,
@@ -22,10 +15,10 @@ import {
   ofValidity,
   ok,
   type Result,
-  warning,
   wrong,
 } from './check.ts';
 import { lacksAccount } from './own-accounts.ts';
+import { checkPrivateKey, checkProviderKeys } from './provider-keys.ts';
 import { checkCallback } from './public-address.ts';
 import { ask, checkCertificate, type HttpReply, type NetworkFailure, ofNetworkFailure, serverOf } from './reach.ts';
 
@@ -43,7 +36,7 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
   const { endpoint, payIn, payOut, connection } = config.liveProviders[channel];
   const settings = check(`${channel} settings`, async () => settingsResult(parts, isRequired));
   if (!endpoint) return settings;
-  const label = PROVIDER_NAMES[channel];
+  const label = manifestOf(channel).name;
   const asked = ask(endpoint.baseUrl, { clock: parts.clock, timeoutMs: connection.timeoutMs });
   const service = [
     check(`${channel} service`, () => serviceResult(parts, endpoint.baseUrl, asked)),
@@ -124,25 +117,37 @@ function clockResult(reply: HttpReply | NetworkFailure, label: string): Result |
 }
 
 async function providerKeyFindings({ channel, config, clock }: ChannelParts): Promise<Finding[]> {
-  const { endpoint, payIn, payOut } = config.liveProviders.TELEBIRR;
-  if (channel !== 'TELEBIRR' || !endpoint) return [];
-  const ourKeys = [payIn, payOut].flatMap((account) => account?.merchantPrivateKey ?? []);
-  const results = checkProviderKeys(endpoint, ourKeys, clock());
-  return results.map((result) => ({ name: 'TELEBIRR provider key', ...result }));
+  const { endpoint, payIn, payOut } = config.liveProviders[channel];
+  const ours = keysOf(channel);
+  const ourKeys = [payIn, payOut].flatMap((account) => ours.flatMap((field) => account?.[field] ?? []));
+  const { service } = manifestOf(channel);
+  return Object.keys(service).flatMap((field) => {
+    if (service[field]?.kind !== 'publicKeys' || !endpoint) return [];
+    const results = checkProviderKeys(channel, { field, value: endpoint[field] ?? '', ourKeys }, clock());
+    return results.map((result) => ({ name: `${channel} provider key`, ...result }));
+  });
 }
 
-/** telebirr's key, and for every provider a signed query: not made where the key already shows what is wrong. */
+/** The fields that have private keys of ours. */
+function keysOf(channel: LiveChannel): string[] {
+  const { credentials } = manifestOf(channel);
+  return Object.keys(credentials).filter((field) => credentials[field]?.kind === 'privateKey');
+}
+
+/** Our keys, where calls are signed with one, and a query: not made where a key already shows what is wrong. */
 async function accountFindings(parts: ChannelParts, account: Account): Promise<Finding[]> {
-  const { channel } = parts;
+  const { channel, config } = parts;
   const { isPayout, prefix } = account;
   const name = isPayout ? `${channel} payout` : channel;
-  const { payIn, payOut } = parts.config.liveProviders.TELEBIRR;
-  const telebirr = isPayout ? payOut : payIn;
+  const { payIn, payOut } = config.liveProviders[channel];
+  const values = isPayout ? payOut : payIn;
   const findings: Finding[] = [];
   // Payouts on the account of payments have no key of their own.
-  if (channel === 'TELEBIRR' && telebirr && (!isPayout || prefix !== '')) {
-    const setting = settingOf(channel, 'merchantPrivateKey', prefix);
-    findings.push(...(await check(`${name} key`, async () => checkPrivateKey(telebirr, setting))));
+  for (const field of isPayout && prefix === '' ? [] : keysOf(channel)) {
+    const setting = settingOf(channel, field, prefix);
+    findings.push(
+      ...(await check(`${name} key`, async () => checkPrivateKey(channel, setting, values?.[field] ?? ''))),
+    );
     // The adapter rejects what is not an RSA key.
     if (hasWrong(findings)) return findings;
   }
@@ -160,54 +165,4 @@ async function queryResult(parts: ChannelParts, { prefix, isPayout, skewSeconds 
   if (outcome === 'OK') return ok(found);
   const isClock = outcome === 'REFUSED' && isSkewed(skewSeconds);
   return wrong(found, isClock ? `Set the clock first: see "${channel} clock". ${next}` : next);
-}
-
-const RSA_BITS_MIN = 2_048;
-
-/** Our private key: its kind and size. */
-function checkPrivateKey({ merchantPrivateKey }: Credentials<'TELEBIRR'>, setting: string): Result {
-  const key = createPrivateKey(merchantPrivateKey);
-  const weakness = weaknessOf(key);
-  if (weakness === null) return ok(`${setting} has ${sizeOf(key)} bits.`);
-  const makeOne = 'Make a new pair (openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048)';
-  const next = `${makeOne}, have Ethio telecom register its public half, and set ${setting}.`;
-  return wrong(`${setting} ${weakness}.`, next);
-}
-
-/** telebirr's public keys: their kind and size, the end of certificates, and that none is ours. */
-function checkProviderKeys(
-  { providerPublicKey }: ProviderEndpoint<'TELEBIRR'>,
-  ourKeys: readonly string[],
-  now: Date,
-): Result[] {
-  const setting = 'TELEBIRR_PROVIDER_PUBLIC_KEY';
-  const blocks = pemBlocks(providerPublicKey);
-  const ours = ourKeys.map((pem) => fingerprintOf(createPublicKey(createPrivateKey(pem))));
-  if (blocks.some((block) => ours.includes(fingerprintOf(createPublicKey(block))))) {
-    const found = `${setting} is the public half of our own private key, so no callback of telebirr would be verified.`;
-    return [wrong(found, 'Set it to the public key that Ethio telecom has issued; ours is what they register.')];
-  }
-  const results = blocks.map((block): Result => {
-    const weakness = weaknessOf(createPublicKey(block));
-    if (weakness !== null) return wrong(`${setting} ${weakness}.`, 'Compare it with what Ethio telecom has issued.');
-    if (!block.includes('BEGIN CERTIFICATE')) return ok(`${setting} has ${sizeOf(createPublicKey(block))} bits.`);
-    const next = `Ask Ethio telecom for its new certificate, and put it below the old one in ${setting}.`;
-    return ofValidity(`The certificate in ${setting}`, new X509Certificate(block), { now, next });
-  });
-  // While telebirr replaces its key, the old certificate may end.
-  const isReplaced = results.some(({ status }) => status === 'ok');
-  return results.map((result) =>
-    isReplaced && result.status === 'wrong' ? warning(result.found, `Remove it from ${setting}.`) : result,
-  );
-}
-
-const sizeOf = (key: KeyObject): number => key.asymmetricKeyDetails?.modulusLength ?? 0;
-
-function weaknessOf(key: KeyObject): string | null {
-  if (key.asymmetricKeyType !== 'rsa') return `must be an RSA key, but is ${key.asymmetricKeyType}`;
-  return sizeOf(key) < RSA_BITS_MIN ? `has ${sizeOf(key)} bits, fewer than ${RSA_BITS_MIN}` : null;
-}
-
-function fingerprintOf(key: KeyObject): string {
-  return key.export({ type: 'spki', format: 'der' }).toString('base64');
 }

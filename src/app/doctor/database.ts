@@ -6,8 +6,8 @@ import { DatabaseRefused } from '../../lib/db-errors.ts';
 import { type Database, first, openDatabase } from '../../lib/db.ts';
 import { APP_ROLE } from '../../lib/grants.ts';
 import { pendingMigrations } from '../../lib/migrate.ts';
+import type { LiveChannel } from '../../merchants/channels/channel.ts';
 import { findMerchant } from '../../merchants/operations.ts';
-import type { LiveChannel } from '../../providers/settings.ts';
 import {
   check,
   codeOf,

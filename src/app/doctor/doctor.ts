@@ -1,7 +1,7 @@
 import { type Config, readConfig, type Variables } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
-import { LIVE_CHANNELS, type LiveChannel } from '../../providers/settings.ts';
+import { LIVE_CHANNELS, type LiveChannel } from '../../merchants/channels/channel.ts';
 import { CommandError, EXIT } from '../commands/api-client.ts';
 import type { Terminal } from '../commands/print.ts';
 import { checkBucket } from './bucket.ts';

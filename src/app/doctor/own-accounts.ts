@@ -1,11 +1,12 @@
 import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { Database } from '../../lib/db.ts';
 import { isGiven } from '../../lib/given-settings.ts';
+import type { LiveChannel } from '../../merchants/channels/channel.ts';
 import { checkOwnAccount } from '../../providers/account-check.ts';
 import { countApproved, listSetsInEffect, type CredentialSet } from '../../providers/credentials/queries.ts';
 import { type AccountCredentials, openCredentials } from '../../providers/credentials/values.ts';
 import { EXPIRY_WARNING_DAYS } from '../../providers/expiry.ts';
-import { credentialsOf, type LiveChannel, settingOf } from '../../providers/settings.ts';
+import { credentialsOf, settingOf } from '../../providers/settings.ts';
 import { check, type DoctorParts, type Finding, ok, type Result, warning, wrong } from './check.ts';
 
 const PAGE = 'docs/operations/provider-credentials.md';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 
+import type { LiveChannel } from '../../merchants/channels/channel.ts';
 import { callbackUrl } from '../../providers/callbacks.ts';
-import type { LiveChannel } from '../../providers/settings.ts';
 import { createEgressGuard } from '../../webhooks/egress/egress.ts';
 import { check, type DoctorParts, type Finding, ok, type Result, warning, wrong } from './check.ts';
 import { ask, checkCertificate, ofNetworkFailure, serverOf } from './reach.ts';

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { type Queryable, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
+import { manifestOf } from '../../merchants/channels/channel.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import { openStateFile } from '../../sandbox/simulator/order-store.ts';
 import { createOrder, type Order } from '../../sandbox/simulator/order.ts';
@@ -60,7 +61,7 @@ export async function writeSimulatorHistory(db: Queryable, stateFile: string): P
 /** An order whose callbacks are done. */
 function orderOf(row: Row): Order {
   const { direction, id, channel, phone, currency, status, title, refundOf } = row;
-  const simulatedId = (one: string): string => (channel === 'TELEBIRR' ? toPlainOrderId(one) : one);
+  const simulatedId = (one: string): string => (manifestOf(channel).hasPlainOrderIds ? toPlainOrderId(one) : one);
   const [amount, reference] = [formatBirr(row.amountSantim), row.providerReference ?? id];
   const isOpen = status === 'PENDING';
   const request = {

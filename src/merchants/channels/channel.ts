@@ -1,16 +1,44 @@
 import type { Environment } from '../../lib/scope.ts';
+import type { Manifest } from '../../providers/manifest.ts';
+import * as manifests from '../../providers/manifests.ts';
 
-/** Every channel, in the order it is listed, with the name the contract gives it in `transactionThrough`. */
-export const TRANSACTION_THROUGH = {
-  TELEBIRR: 'telebirr',
-  CBE_BIRR: 'cbebirr',
-  AWASH: 'awashbirr',
-  MPESA: 'mpesa',
-} as const;
+type Listed = (typeof manifests)[keyof typeof manifests];
+type Live = Extract<Listed, Pick<Manifest, 'protocol'>>;
 
-export type Channel = keyof typeof TRANSACTION_THROUGH;
-export const CHANNELS = Object.keys(TRANSACTION_THROUGH) as [Channel, ...Channel[]];
-export type TransactionThrough = (typeof TRANSACTION_THROUGH)[Channel];
+export type Channel = Listed['id'];
+/** A channel that a provider can be configured for; the others are announced only. */
+export type LiveChannel = Live['id'];
+/** The folder of an adapter. */
+export type Protocol = Live['protocol'];
+export type TransactionThrough = Listed['transactionThrough'];
+
+/** Every channel's manifest, in the order in which channels are listed. */
+export const MANIFESTS: readonly Listed[] = Object.values(manifests).toSorted((a, b) => a.position - b.position);
+const isLive = (manifest: Listed): manifest is Live => 'protocol' in manifest;
+const LIVE = MANIFESTS.filter(isLive);
+
+export const CHANNELS = MANIFESTS.map(({ id }) => id) as [Channel, ...Channel[]];
+export const LIVE_CHANNELS = LIVE.map(({ id }) => id) as [LiveChannel, ...LiveChannel[]];
+
+/** The name of a channel, as people know it. */
+export const CHANNEL_NAMES = byChannel(MANIFESTS, ({ name }) => name);
+/** The name of a channel in `transactionThrough`. */
+export const TRANSACTION_THROUGH = byChannel(MANIFESTS, (one) => one.transactionThrough);
+
+export const isLiveChannel = (channel: Channel): channel is LiveChannel =>
+  LIVE_CHANNELS.some((live) => live === channel);
+
+/** What is to be known of a channel's provider. */
+export const manifestOf = (channel: LiveChannel): Manifest & { protocol: Protocol } => PROVIDERS[channel];
+const PROVIDERS: Record<LiveChannel, Manifest & { protocol: Protocol }> = byChannel(LIVE, (one) => one);
+
+/** A value for each live channel. */
+export const byLiveChannel = <Value>(valueOf: (channel: LiveChannel) => Value) =>
+  byChannel(LIVE, ({ id }) => valueOf(id));
+
+function byChannel<One extends Listed, Value>(all: readonly One[], valueOf: (manifest: One) => Value) {
+  return Object.fromEntries(all.map((one) => [one.id, valueOf(one)])) as Record<One['id'], Value>;
+}
 
 /** What channels need to know of a provider. `needsOwnAccount`: only merchants with their own account there can use it. */
 export type ConfiguredProvider = { needsOwnAccount?: boolean | undefined };

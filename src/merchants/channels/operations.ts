@@ -36,7 +36,7 @@ const SWITCHABLE: ReadonlySet<Unusable> = new Set(['DISABLED', 'NOT_APPROVED', '
 /**
  * The merchant's own toggle, for new attempts only. Enabling a channel that was never approved requests it: in live an
  * operator decides (approval REQUESTED), the sandbox approves at once; disabling it cancels the request.
- * Throws CHANNEL_NOT_AVAILABLE when enabling a channel that the platform does not offer (MPESA) or has suspended.
+ * Throws CHANNEL_NOT_AVAILABLE when enabling a channel that the platform does not offer yet or has suspended.
  */
 export async function switchChannel(
   { tx: { trx }, findProvider }: Deps,

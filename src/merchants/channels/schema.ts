@@ -9,7 +9,7 @@ import { APPROVALS, CHANNELS, PLATFORM_STATES, TRANSACTION_THROUGH, UNUSABLE } f
 import { LIMIT_DIRECTIONS } from './limits.ts';
 import { MAINTENANCE_STATES } from './maintenance.ts';
 
-const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
+const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: CHANNELS[0] });
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
 const Limits = z

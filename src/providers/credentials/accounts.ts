@@ -5,8 +5,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import { endOfAddisDay, startOfAddisDay } from '../../lib/dates.ts';
 import type { Queryable } from '../../lib/db.ts';
+import { manifestOf, type LiveChannel } from '../../merchants/channels/channel.ts';
 import type { AccountStatement, ParsedCallback, Provider, RawCallback, Unknown } from '../provider.ts';
-import { PAYOUT_TO, type ConnectionSettings, type Credentials, type LiveChannel } from '../settings.ts';
+import type { ConnectionSettings, Credentials } from '../settings.ts';
 import { chooseSets, isInEffect, listAccounts, listCredentials, type CredentialSet } from './queries.ts';
 import { accountOf, openCredentials, type AccountCredentials } from './values.ts';
 
@@ -18,14 +19,16 @@ type Account = { provider: Provider; statements: AccountStatement[] };
 /** Payments and payouts, each by its own account where payouts are part of the contract. */
 export function connectAccount(
   connectOne: ConnectOne,
-  { callbackBaseUrl, payouts: hasPayouts, refunds: hasRefunds }: ConnectionSettings,
+  { channel, connection }: { channel: LiveChannel; connection: ConnectionSettings },
   { payIn, payOut }: AccountCredentials,
 ): Account {
+  const { callbackBaseUrl, payouts: hasPayouts, refunds: hasRefunds } = connection;
+  const accounts = { payments: accountOf(channel, payIn), payouts: accountOf(channel, payOut ?? payIn) };
   const payments = connectOne(payIn);
-  const statements = [{ account: accountOf(payIn), statement: payments.statement }];
+  const statements = [{ account: accounts.payments, statement: payments.statement }];
   const payouts = payOut && !isDeepStrictEqual(payOut, payIn) ? connectOne(payOut) : payments;
-  if (payOut && accountOf(payOut) !== accountOf(payIn)) {
-    statements.push({ account: accountOf(payOut), statement: payouts.statement });
+  if (accounts.payouts !== accounts.payments) {
+    statements.push({ account: accounts.payouts, statement: payouts.statement });
   }
   const provider: Provider = {
     ...payments,
@@ -37,7 +40,7 @@ export function connectAccount(
     refund: hasRefunds ? payments.refund : async () => switchedOff('refunds'),
     capabilities: { payoutTo: hasPayouts ? payouts.capabilities.payoutTo : [], refunds: hasRefunds },
     parseCallback: parseByAny([payments, payouts]),
-    accounts: { payments: accountOf(payIn), payouts: accountOf(payOut ?? payIn) },
+    accounts,
   };
   return { provider, statements };
 }
@@ -189,7 +192,7 @@ function withoutAccount(channel: LiveChannel, { callbackBaseUrl, payouts, refund
     refund: none,
     queryRefund: none,
     statement: none,
-    capabilities: { payoutTo: payouts ? PAYOUT_TO[channel] : [], refunds },
+    capabilities: { payoutTo: payouts ? manifestOf(channel).payoutTo : [], refunds },
     callbackBaseUrl,
     parseCallback: () => ({ verified: false, problem: 'no account is configured' }),
     callbackResponse: { contentType: 'text/plain', body: '' },

@@ -39,7 +39,7 @@ export async function addCredentials(
     id,
     ...scope,
     credentials: sealCredentials(keyRing, id, values),
-    ...identify(values),
+    ...identify(scope.channel, values),
     expiresAt,
     createdBy: operatorId,
     createdAt: at,

@@ -11,6 +11,7 @@ import type { KeyRing } from '../../lib/crypto.ts';
 import type { Database } from '../../lib/db.ts';
 import { invalid, invalidState } from '../../lib/errors.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
+import type { LiveChannel } from '../../merchants/channels/channel.ts';
 import { readMerchant } from '../../merchants/operations.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { checkOwnAccount } from '../account-check.ts';
@@ -164,7 +165,8 @@ function revokeRoute({ liveProviders }: Deps): Route {
       const changed = await revokeCredentials(context, { id, ...scope });
       const isReplaced = findForNewOrders(sets, context.at)?.id === id;
       const left = sets.filter((set) => set.id !== id);
-      const next = accountText(findForNewOrders(left, context.at), liveProviders?.[scope.channel]);
+      const { channel } = scope;
+      const next = accountText(channel, findForNewOrders(left, context.at), liveProviders?.[channel]);
       const message = isReplaced ? `Credentials revoked; in ${SECONDS} s ${next}` : 'Credentials revoked';
       return responseOf(message, changed, context.at);
     },
@@ -172,10 +174,10 @@ function revokeRoute({ liveProviders }: Deps): Route {
 }
 
 /** Where new orders go, by the merchant's set for them or the platform's account. */
-function accountText(set: CredentialSet | undefined, settings: LiveProvider | undefined): string {
+function accountText(channel: LiveChannel, set: CredentialSet | undefined, settings: LiveProvider | undefined): string {
   if (set) return `new orders go to the account ${set.account} (${set.id})`;
   const { endpoint, payIn } = settings ?? {};
-  if (endpoint && payIn) return `new orders go to the platform's account ${accountOf(payIn)}`;
+  if (endpoint && payIn) return `new orders go to the platform's account ${accountOf(channel, payIn)}`;
   return 'the channel is NOT_CONFIGURED for the merchant: the platform has no account there';
 }
 

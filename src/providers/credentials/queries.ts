@@ -1,8 +1,8 @@
 import { rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
+import type { LiveChannel } from '../../merchants/channels/channel.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { EXPIRY_WARNING_DAYS } from '../expiry.ts';
-import type { LiveChannel } from '../settings.ts';
 import type { Identifiers } from './values.ts';
 
 /** A set of credentials of a merchant's own account at a provider: a row of `provider_credential`. */

@@ -5,7 +5,9 @@ import type { z } from 'zod';
 import { decrypt, encrypt, sha256, type KeyRing } from '../../lib/crypto.ts';
 import { invalidFields, type FieldIssue } from '../../lib/errors.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
-import { credentialsOf, isPublished, type Credentials, type LiveChannel } from '../settings.ts';
+import { manifestOf, type LiveChannel } from '../../merchants/channels/channel.ts';
+import type { Setting } from '../manifest.ts';
+import { credentialsOf, isPublished, type Credentials } from '../settings.ts';
 
 /** The credentials of an account at a provider. `payOut`: of an account of its own for payouts; null: the same. */
 export type AccountCredentials = { payIn: Credentials; payOut: Credentials | null };
@@ -37,7 +39,7 @@ export function readCredentials(
   const read = (field: string, value: unknown): Credentials | null => {
     const parsed = credentialsOf(channel).safeParse(value);
     if (parsed.success) {
-      issues.push(...unusable(field, parsed.data));
+      issues.push(...unusable(channel, field, parsed.data));
       return parsed.data;
     }
     issues.push(...parsed.error.issues.flatMap((issue) => fieldIssues(channel, field, issue)));
@@ -50,9 +52,10 @@ export function readCredentials(
 }
 
 /** Values that are of the right form, and cannot be a provider's. */
-function unusable(field: string, credentials: Credentials): FieldIssue[] {
+function unusable(channel: LiveChannel, field: string, credentials: Credentials): FieldIssue[] {
+  const settings = manifestOf(channel).credentials;
   return Object.entries(credentials).flatMap(([name, value]) => {
-    const isOtherKey = name === 'merchantPrivateKey' && createPrivateKey(value).asymmetricKeyType !== 'rsa';
+    const isOtherKey = settings[name]?.kind === 'privateKey' && createPrivateKey(value).asymmetricKeyType !== 'rsa';
     if (isOtherKey) return [{ field: `${field}.${name}`, issue: 'must be an RSA key' }];
     if (!isPublished(value)) return [];
     return [{ field: `${field}.${name}`, issue: "must not be the sandbox's, which is published" }];
@@ -69,37 +72,40 @@ function fieldIssues(channel: LiveChannel, field: string, issue: z.core.$ZodIssu
   return [{ field: path, issue: isText ? 'must be a text that is not empty, within 500 characters' : issue.message }];
 }
 
-/** The account that credentials are for, by the provider's own name: telebirr's merchant code, a till. No secret. */
-export function accountOf(credentials: Credentials): string {
-  return 'tillCode' in credentials ? credentials.tillCode : credentials.merchantCode;
+/** The account that credentials are for, by the provider's own name: a merchant code, a till. No secret. */
+export function accountOf(channel: LiveChannel, credentials: Credentials): string {
+  return credentials[manifestOf(channel).account] ?? '';
 }
 
 /** By `credentials` and `payoutCredentials`: ids, or how they end, and the fingerprint of the public key. */
 export type Identifiers = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What is stored beside the encrypted values, so that operators can compare a set with what was issued. No secret. */
-export function identify({ payIn, payOut }: AccountCredentials) {
-  const payoutAccount = payOut && accountOf(payOut);
+export function identify(channel: LiveChannel, { payIn, payOut }: AccountCredentials) {
+  const account = accountOf(channel, payIn);
+  const payoutAccount = payOut && accountOf(channel, payOut);
   const identifiers: Identifiers = {
-    credentials: identifiersOf(payIn),
-    ...(payOut && { payoutCredentials: identifiersOf(payOut) }),
+    credentials: identifiersOf(channel, payIn),
+    ...(payOut && { payoutCredentials: identifiersOf(channel, payOut) }),
   };
-  return {
-    account: accountOf(payIn),
-    payoutAccount: payoutAccount === accountOf(payIn) ? null : payoutAccount,
-    identifiers,
-  };
+  return { account, payoutAccount: payoutAccount === account ? null : payoutAccount, identifiers };
 }
 
 const FINGERPRINT_CHARACTERS = 16;
 
+function identifiersOf(channel: LiveChannel, credentials: Credentials): Record<string, string> {
+  const settings = Object.entries(manifestOf(channel).credentials);
+  return Object.fromEntries(settings.flatMap(([field, setting]) => identifierOf(field, setting, credentials[field])));
+}
+
 /** `publicKey`: as `openssl pkey -pubout -outform DER | sha256sum` of the private one begins. */
-function identifiersOf(credentials: Credentials): Record<string, string> {
-  if ('tillCode' in credentials) return { tillCode: credentials.tillCode, companyName: credentials.companyName };
-  const { merchantCode, appId, appKey, merchantPrivateKey } = credentials;
-  const der = createPublicKey(merchantPrivateKey).export({ type: 'spki', format: 'der' });
-  const publicKey = sha256(der).toString('hex').slice(0, FINGERPRINT_CHARACTERS);
-  return { merchantCode, appId: lastOf(appId), appKey: lastOf(appKey), publicKey };
+function identifierOf(field: string, setting: Setting, value = ''): [name: string, shown: string][] {
+  if (setting.kind === 'privateKey') {
+    const der = createPublicKey(value).export({ type: 'spki', format: 'der' });
+    return [['publicKey', sha256(der).toString('hex').slice(0, FINGERPRINT_CHARACTERS)]];
+  }
+  if (setting.kind !== 'text' || setting.shown === undefined) return [];
+  return [[field, setting.shown === 'end' ? lastOf(value) : value]];
 }
 
 /** The last four characters of an id, by which a reader identifies it. */

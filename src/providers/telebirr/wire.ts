@@ -3,22 +3,25 @@ import { once } from 'node:events';
 
 import { z } from 'zod';
 
-import { signTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
-import { exchange, readReply, unknownStatus, type ProviderDeps, type Reply } from './exchange.ts';
-import type { Unknown } from './provider.ts';
-import type { Credentials, ProviderEndpoint } from './settings.ts';
+import type { SignedMessage } from '../../lib/provider-signing.ts';
+import { exchange, readReply, unknownStatus, type ProviderDeps, type Reply } from '../exchange.ts';
+import type { ValuesOf } from '../manifest.ts';
+import type { Unknown } from '../provider.ts';
+import type { telebirr } from './manifest.ts';
+import { signTelebirr } from './signing.ts';
 
 /** telebirr's H5/C2B fabric, and an account there. */
-export type TelebirrConfig = Credentials<'TELEBIRR'> &
-  Omit<ProviderEndpoint<'TELEBIRR'>, 'payPageUrl'> & {
+export type TelebirrConfig = ValuesOf<typeof telebirr.credentials> &
+  Omit<ValuesOf<typeof telebirr.service>, 'payPageUrl'> & {
+    baseUrl: string;
     /** The page where the customer confirms, with the signed order appended; null: no page, confirmation by phone only. */
     payPageUrl: string | null;
-    /** Sandbox only: telebirr's order carries no payer, so the phone travels in `callback_info`. */
-    phoneInCallbackInfo?: boolean;
+    isSandbox?: boolean;
   };
+export type TelebirrWire = ReturnType<typeof createTelebirrWire>;
 
 /** Calls of the fabric and links to its pay page, signed. Throws at once when the merchant's key is not one. */
-export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig) {
+export function createTelebirrWire(deps: ProviderDeps, config: TelebirrConfig) {
   const key = { key: createPrivateKey(config.merchantPrivateKey), scheme: config.signatureScheme };
   const tokens = createTelebirrToken(deps, config);
   const merchant = { appid: config.appId, merch_code: config.merchantCode };

@@ -2,36 +2,19 @@ import { readFileSync } from 'node:fs';
 
 import { z } from 'zod';
 
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import { SIMULATED, type ByProtocol } from './channels.ts';
+import { COUNTERPARTS, type AccountBy } from './counterparts.ts';
 
-const text = z.string().min(1).max(500);
-const pem = z.string().startsWith('-----BEGIN ').max(50_000);
-
-const TelebirrAccount = z.strictObject({
-  appKey: text,
-  appSecret: text,
-  appId: text,
-  merchantCode: text,
-  signatureScheme: z.enum(['PSS', 'PKCS1']),
-  /** Verifies the merchant's messages. */
-  merchantPublicKey: pem,
-  /** Signs telebirr's own. */
-  providerPrivateKey: pem,
-});
-export type TelebirrAccount = z.output<typeof TelebirrAccount>;
-
-const TillAccount = z.strictObject({ companyName: text, tillCode: text, token: text, hashKey: text });
-export type TillAccount = z.output<typeof TillAccount>;
-
-const Accounts = z.strictObject({ TELEBIRR: TelebirrAccount, CBE_BIRR: TillAccount, AWASH: TillAccount });
 /** The account of the one merchant that the simulated providers know, per channel. */
-export type Accounts = z.output<typeof Accounts>;
+export type Accounts = ByProtocol<AccountBy>;
 
-export const SANDBOX_ACCOUNTS: Accounts = {
-  TELEBIRR: SANDBOX_TELEBIRR,
-  CBE_BIRR: SANDBOX_CBE_BIRR,
-  AWASH: SANDBOX_AWASH,
-};
+const Accounts = z.strictObject(
+  Object.fromEntries(SIMULATED.map(({ id, protocol }) => [id, COUNTERPARTS[protocol].account])),
+);
+
+export const SANDBOX_ACCOUNTS = Object.fromEntries(
+  SIMULATED.map(({ id, protocol, sandbox }) => [id, COUNTERPARTS[protocol].sandboxAccount(sandbox.credentials)]),
+) as Accounts;
 
 /** Accounts from a JSON file, by channel. Throws with what is wrong in it, without its values. */
 export function readAccounts(path: string): Accounts {
@@ -43,7 +26,7 @@ export function readAccounts(path: string): Accounts {
     throw new Error(`SIMULATOR_ACCOUNTS_PATH cannot be read: ${reason}`, { cause: error });
   }
   const { data, error } = Accounts.safeParse(content);
-  if (data) return data;
+  if (data) return data as Accounts;
   const problems = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The accounts of SIMULATOR_ACCOUNTS_PATH are wrong:\n${problems.join('\n')}`);
 }

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 
 import { DAY_MS } from '../../lib/dates.ts';
-
-export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
-
-export type SimulatedChannel = (typeof CHANNELS)[number];
+import { CHANNELS, type SimulatedChannel } from './channels.ts';
 
 export type Direction = 'payment' | 'payout' | 'refund';
 

@@ -1,6 +1,6 @@
 import { endOfAddisDay, isDay, startOfAddisDay } from '../../lib/dates.ts';
 import { formatBirr, parseBirr } from '../../lib/money.ts';
-import type { SimulatedChannel } from './faults.ts';
+import type { SimulatedChannel } from './channels.ts';
 import { wrongAmount, type Order } from './order.ts';
 
 /** One row of a channel's statement. */

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import { formatBirr, parseBirr } from '../../lib/money.ts';
 import type { SandboxBehaviour, SandboxPayoutBehaviour } from '../../lib/sandbox-providers.ts';
-import type { Direction, OrderFaults, SimulatedChannel } from './faults.ts';
+import type { SimulatedChannel } from './channels.ts';
+import type { Direction, OrderFaults } from './faults.ts';
 
 /** A payment begins as WAITING, a payout or refund as ACCEPTED. */
 export type OrderState = 'WAITING' | 'ACCEPTED' | 'PAID' | 'DECLINED' | 'FAILED' | 'EXPIRED' | 'REVERSED';

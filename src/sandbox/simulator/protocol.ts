@@ -4,7 +4,8 @@ import Router, { type RouterContext } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 
 import { parseBirr } from '../../lib/money.ts';
-import type { Direction, Faults, RequestKind, SimulatedChannel } from './faults.ts';
+import type { SimulatedChannel } from './channels.ts';
+import type { Direction, Faults, RequestKind } from './faults.ts';
 import { type Statement, statementPage } from './movements.ts';
 import type { OrderStore } from './order-store.ts';
 import {

@@ -12,8 +12,9 @@ import type { Logger } from '../../lib/log.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES, SANDBOX_REFUNDS } from '../../lib/sandbox-providers.ts';
 import { type Accounts, SANDBOX_ACCOUNTS } from './accounts.ts';
-import { createCbeBirr } from './cbe-birr.ts';
-import { CHANNELS, Fault, type SimulatedChannel, createFaults } from './faults.ts';
+import { CHANNELS, SIMULATED, type Simulated, type SimulatedChannel } from './channels.ts';
+import { COUNTERPARTS } from './counterparts.ts';
+import { Fault, createFaults } from './faults.ts';
 import { type ChannelTotals, totalsOf } from './movements.ts';
 import { createOrderStore, openStateFile } from './order-store.ts';
 import { type Order, reportedOrder } from './order.ts';
@@ -25,7 +26,6 @@ import {
   protocolRoutes,
   respond,
 } from './protocol.ts';
-import { createTelebirr } from './telebirr.ts';
 
 const CALLBACK_TIMEOUT_MS = 10_000;
 
@@ -46,7 +46,7 @@ export type SimulatorOptions = {
 export type Simulator = { url: string; close: () => Promise<void> };
 
 /**
- * The sandbox's providers: one server with the protocols and signatures of telebirr, CBE Birr and Awash. The payer's
+ * The sandbox's providers: one server with the protocols and signatures of the real ones. The payer's
  * phone number (SANDBOX_PHONES; of refunds SANDBOX_REFUNDS) or the payee's phone or account (SANDBOX_PAYOUTS) decides the
  * outcome. Bind it to loopback: its admin API takes no key, it only checks for a name of this machine.
  */
@@ -81,9 +81,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     publicUrl: options.simulatorPublicUrl ?? null,
     decidesForPayers: options.accounts === undefined,
   };
-  const { TELEBIRR, CBE_BIRR, AWASH } = options.accounts ?? SANDBOX_ACCOUNTS;
-  const all = [createTelebirr(deps, TELEBIRR), createCbeBirr('CBE_BIRR', CBE_BIRR), createCbeBirr('AWASH', AWASH)];
-  for (const protocol of all) protocols.set(protocol.channel, protocol);
+  for (const provider of SIMULATED) {
+    protocols.set(provider.id, createProtocol(deps, provider, options.accounts ?? SANDBOX_ACCOUNTS));
+  }
 
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
@@ -106,6 +106,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
+function createProtocol(deps: ProtocolDeps, provider: Simulated, accounts: Accounts): Protocol {
+  const { create } = COUNTERPARTS[provider.protocol];
+  // An account of the provider's own protocol: its schema has validated it.
+  return create(deps, provider, accounts[provider.id] as never);
+}
+
 const ClockRequest = z.strictObject({
   advanceMs: z
     .int()
@@ -116,7 +122,7 @@ const ClockRequest = z.strictObject({
 type AdminDeps = ProtocolDeps & { counts: Map<string, number> };
 
 /**
- * The simulator's state. Times of orders are milliseconds since 1970 by its clock. `requests` counts calls as "TELEBIRR
+ * The simulator's state. Times of orders are milliseconds since 1970 by its clock. `requests` counts calls as "<channel>
  * query", including those that met a fault.
  */
 export type Journal = {

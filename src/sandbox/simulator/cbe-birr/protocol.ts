@@ -1,8 +1,8 @@
-import { signCbeBirr, verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
-import type { TillAccount } from './accounts.ts';
-import type { Order } from './order.ts';
-import { bodyOf, text, type Fields, type Protocol } from './protocol.ts';
+import { signCbeBirr, verifyCbeBirr } from '../../../providers/cbe-birr/signing.ts';
+import type { Simulated } from '../channels.ts';
+import type { Order } from '../order.ts';
+import { bodyOf, text, type Fields, type Protocol, type ProtocolDeps } from '../protocol.ts';
+import type { TillAccount } from './account.ts';
 
 const STATES = {
   WAITING: 'PENDING',
@@ -25,12 +25,12 @@ const RESULT_CODES = {
 const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_REVERSAL', refund: 'REFUND' } as const;
 
 /**
- * CBE Birr, and Awash, which publishes no merchant API. All messages are signed alike, both ways. Beside the known fields
+ * CBE Birr, and the providers that share its messages. All messages are signed alike, both ways. Beside the known fields
  * of the real push (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the
  * sandbox requires phoneNumber, currency and expiryTime (ISO 8601), and returns state, resultCode, resultDesc and
  * reference. CBE Birr publishes nothing about payouts and refunds, so the sandbox takes them in the shape of its push:
- * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber (or, for
- *   Awash, bankCode and accountNumber), accountName, callBackURL, signature }: { transactionId, state: ACCEPTED |
+ * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber (or,
+ *   where payouts to banks are made, bankCode and accountNumber), accountName, callBackURL, signature }: { transactionId, state: ACCEPTED |
  *   COMPLETED | FAILED | REVERSED, resultCode, reference, amount, currency }, or { state: REJECTED, resultCode } when no
  *   payout was made. The same transactionId again pays nothing and returns the first one's status; with another amount
  *   or payee it is REJECTED with DUPLICATE_TRANSACTION.
@@ -44,13 +44,17 @@ const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_R
  *   type: PUSH | PAYOUT | PAYOUT_REVERSAL | REFUND, amount, currency, reference, time (ISO 8601) }], nextCursor ("" on the last
  *   page) }: movements of that day in Addis Ababa, oldest first, at most 200 rows a page.
  */
-export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH', { hashKey, ...till }: TillAccount): Protocol {
+export function createCbeBirr(
+  _deps: ProtocolDeps,
+  { id: channel, sandbox, payoutTo }: Simulated,
+  { hashKey, ...till }: TillAccount,
+): Protocol {
   const signed = (fields: Fields): Fields => ({ ...fields, signature: signCbeBirr(fields, hashKey) });
   const rejected = (resultCode: string, resultDesc: string): Fields =>
     signed({ state: 'REJECTED', resultCode, resultDesc });
   return {
     channel,
-    prefix: SANDBOX_PATHS[channel],
+    prefix: sandbox.path,
     paths: {
       initiate: '/push',
       query: '/status',
@@ -66,7 +70,7 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH', { hashKey, ...till 
       phone: 'phoneNumber', title: 'companyName', expiry: 'expiryTime', payee: 'phoneNumber',
       accountName: 'accountName', day: 'statementDate', cursor: 'cursor', refundId: 'transactionId',
       refundOf: 'originalTransactionId', refundAmount: 'amount',
-      ...(channel === 'AWASH' && { bankCode: 'bankCode', accountNumber: 'accountNumber' }),
+      ...(payoutTo.includes('bank') && { bankCode: 'bankCode', accountNumber: 'accountNumber' }),
     },
     codes: {
       invalid: 'INVALID_PARAMETER',

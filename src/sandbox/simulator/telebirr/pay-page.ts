@@ -1,9 +1,9 @@
 import Router from '@koa/router';
 
-import { html, markup, type Html } from '../../lib/html.ts';
-import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
-import type { Order } from './order.ts';
-import { type Context, type Fields, type ProtocolDeps, bodyOf, fromOwnPagesOnly, text } from './protocol.ts';
+import { html, markup, type Html } from '../../../lib/html.ts';
+import { SANDBOX_PHONES } from '../../../lib/sandbox-providers.ts';
+import type { Order } from '../order.ts';
+import { type Context, type Fields, type ProtocolDeps, bodyOf, fromOwnPagesOnly, text } from '../protocol.ts';
 
 const PAID = { state: 'PAID', failure: null } as const;
 const CANCELLED = { state: 'DECLINED', failure: 'CANCELLED_BY_CUSTOMER' } as const;

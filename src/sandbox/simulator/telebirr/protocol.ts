@@ -1,13 +1,13 @@
 import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
-import { HOUR_MS, inAddis } from '../../lib/dates.ts';
-import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
-import type { TelebirrAccount } from './accounts.ts';
-import type { RequestKind } from './faults.ts';
-import { refundsOf, visibleOrder, type Order } from './order.ts';
+import { HOUR_MS, inAddis } from '../../../lib/dates.ts';
+import { signTelebirr, verifyTelebirr } from '../../../providers/telebirr/signing.ts';
+import type { Simulated } from '../channels.ts';
+import type { RequestKind } from '../faults.ts';
+import { refundsOf, visibleOrder, type Order } from '../order.ts';
+import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from '../protocol.ts';
+import type { TelebirrAccount } from './account.ts';
 import { payPageRoutes } from './pay-page.ts';
-import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from './protocol.ts';
 
 const TOKEN_LIFETIME_MS = HOUR_MS;
 
@@ -41,8 +41,6 @@ type Sign = (message: Fields) => string;
 
 /** The messages that need no account. */
 const messages = {
-  channel: 'TELEBIRR',
-  prefix: SANDBOX_PATHS.TELEBIRR,
   paths: {
     initiate: '/payment/v1/merchant/preOrder',
     query: '/payment/v1/merchant/queryOrder',
@@ -76,7 +74,7 @@ const messages = {
 /**
  * telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. telebirr publishes its B2C
  * transfer only to its contract partners, so the same conventions (token, signed message, biz_content, notify) are
- * assumed for payouts; see src/providers/telebirr.ts for the evidence:
+ * assumed for payouts; see src/providers/telebirr/ for the evidence:
  * - POST /payment/v1/merchant/transfer, method payment.transfer, biz_content { appid, merch_code, merch_order_id,
  *   notify_url, trade_type B2C, total_amount "0.00", trans_currency, business_type, payee_identifier (phone),
  *   payee_identifier_type 01, payee_type 1000, payee_name }: { merch_order_id, order_status: TRANSFER_PROCESSING |
@@ -97,19 +95,25 @@ const messages = {
  *   trans_time (milliseconds) }], next_page_token ("" on the last page) }: movements of that day in Addis Ababa, oldest
  *   first, at most 200 records a page.
  */
-export function createTelebirr(deps: ProtocolDeps, account: TelebirrAccount): Protocol {
+export function createTelebirr(
+  deps: ProtocolDeps,
+  { id: channel, sandbox }: Simulated,
+  account: TelebirrAccount,
+): Protocol {
   const { orders, count } = deps;
   const { signatureScheme: scheme } = account;
   const merchantKey = { key: createPublicKey(account.merchantPublicKey), scheme };
   const ownKey = { key: createPrivateKey(account.providerPrivateKey), scheme };
   const tokenExpiresAtMs = new Map<string, number>();
   return {
+    channel,
+    prefix: sandbox.path,
     ...messages,
     ...signedMessages(deps, account, (message) => signTelebirr(message, ownKey)),
     forgetTokens: () => tokenExpiresAtMs.clear(),
     extraRoutes(routes) {
       routes.post('/payment/v1/token', (ctx) => {
-        count('TELEBIRR token');
+        count(`${channel} token`);
         const isApp = ctx.get('x-app-key') === account.appKey;
         if (!isApp || text(bodyOf(ctx), 'appSecret') !== account.appSecret) {
           return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
