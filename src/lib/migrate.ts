@@ -18,6 +18,8 @@ export type MigrateOptions = {
   directory: string;
   /** The oldest server allowed, as server_version_num; by default the oldest supported one. */
   oldestServer?: number;
+  /** Inserts rows that this release needs and the database lacks, in one transaction. Returns what it has inserted. */
+  insertRows?: (client: pg.Client) => Promise<string[]>;
 };
 
 const CONNECT_MS = 5_000;
@@ -44,14 +46,14 @@ type Applied = { name: string; hash: string };
 const hashOf = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 8);
 
 /**
- * Brings the schema up to date, forward only, and grants rights (grants.ts). Any number of processes may call it at the
+ * Brings the schema up to date, forward only, inserts missing rows, and grants rights (grants.ts). Any number of processes may call it at the
  * same time: one works, the others wait and find nothing to do. Changes of a newer release are left as they are, rights
  * included: migrations only expand the schema, so this release runs on it. Rejects before any change if the server is
  * too old, read-only or behind a pooler without sessions (DatabaseRefused), or if the database is of an unreleased version
  * ({@link isUnreleasedSchema}). Returns what was applied now, and the numbered migrations of a
  * newer release (`newer`), which this one does not have.
  */
-export async function migrate({ url, directory, oldestServer }: MigrateOptions) {
+export async function migrate({ url, directory, oldestServer, insertRows }: MigrateOptions) {
   const client = await connectSession(
     { url, applicationName: 'meskot-migrate', connectMs: CONNECT_MS },
     { oldestServer },
@@ -63,13 +65,18 @@ export async function migrate({ url, directory, oldestServer }: MigrateOptions) 
     await client.query(
       'CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, hash text NOT NULL, applied_at timestamptz NOT NULL)',
     );
-    const { rows: applied } = await client.query<Applied>('SELECT name, hash FROM schema_migration ORDER BY name');
-    const { pending, newer, changed } = await compareSchema(directory, applied);
+    const { rows: recorded } = await client.query<Applied>('SELECT name, hash FROM schema_migration ORDER BY name');
+    const { pending, newer, changed } = await compareSchema(directory, recorded);
     if (changed.length > 0) throw unreleased();
     for (const migration of pending) await apply(client, migration);
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    if (newer.length === 0) await grantRights(client);
-    return { applied: pending.map(({ name }) => name), newer };
+    const applied = pending.map(({ name }) => name);
+    if (newer.length > 0) return { applied, newer };
+    await client.query('BEGIN');
+    const inserted = (await insertRows?.(client)) ?? [];
+    await client.query('COMMIT');
+    await grantRights(client);
+    return { applied: [...applied, ...inserted], newer };
   } finally {
     await client.end();
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { insertChannels } from '../app/insert-channels.ts';
 import { environment, readConfig, requireLoopback } from '../config.ts';
 import { addDefaults, readGiven, replaceSettings } from '../lib/given-settings.ts';
 import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
@@ -116,12 +117,14 @@ async function migrated(
   { ownerUrl, appUrl }: { ownerUrl: string; appUrl: string },
 ): Promise<string> {
   await step('Migrations', async (describe) => {
-    const { applied, newer } = await migrate({ url: ownerUrl, directory }).catch((error: unknown) => {
-      if (!isUnreleasedSchema(error) || DATABASE_URL !== undefined) throw error;
-      throw new Error(
-        `The data folder ${dataFolder} is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.`,
-      );
-    });
+    const { applied, newer } = await migrate({ url: ownerUrl, directory, insertRows: insertChannels }).catch(
+      (error: unknown) => {
+        if (!isUnreleasedSchema(error) || DATABASE_URL !== undefined) throw error;
+        throw new Error(
+          `The data folder ${dataFolder} is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.`,
+        );
+      },
+    );
     if (newer.length > 0) print(ofNewerRelease(newer));
     describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
   });

@@ -26,6 +26,7 @@ import { temporalConnection } from '../../temporal/client.ts';
 import { ensureTemporal } from '../../temporal/prepare.ts';
 import { CHECK_ACCESS, isRefused, listMissing } from '../../temporal/requirements.ts';
 import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts';
+import { insertChannels } from '../insert-channels.ts';
 import { CommandError, EXIT } from './api-client.ts';
 import { type Terminal, printData } from './print.ts';
 
@@ -154,7 +155,8 @@ export type PrepareOptions = {
  * every worker prepares it too.
  */
 export async function prepare(config: Config, { project, print, warn }: PrepareOptions): Promise<void> {
-  const { applied, newer } = await migrate({ url: config.DATABASE_URL, directory: join(project, 'migrations') });
+  const directory = join(project, 'migrations');
+  const { applied, newer } = await migrate({ url: config.DATABASE_URL, directory, insertRows: insertChannels });
   if (newer.length > 0) warn(ofNewerRelease(newer));
   if (applied.length > 0) print(`Applied ${applied.join(', ')}.`);
   else if (newer.length === 0) print('The schema is up to date.');
