@@ -86,7 +86,7 @@ export async function prepareStack({ say, profileFolder }: StackOptions): Promis
     say('building the project, starting PostgreSQL and Temporal');
     const isProfiled = profileFolder !== undefined;
     const servers = [preparePostgres(folder, isProfiled), patiently(() => prepareTemporal(folder))] as const;
-    const parts = [...servers, buildProgram(join(folder, 'app'), ['test/bench'])];
+    const parts = [...servers, buildProgram(join(folder, 'app'), { more: ['test/bench'] })];
     // If one fails the others may still be starting: only started ones can be stopped.
     await Promise.allSettled(parts);
     const [postgres, temporal] = await Promise.all(servers);

@@ -5,24 +5,30 @@ import { promisify } from 'node:util';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 
-/**
- * Builds the project into `dist` of a new folder, which has what a deployed one has beside it; `more` are folders that
- * are built too. Types are checked elsewhere (npm run typecheck).
- */
-export async function buildProgram(folder: string, more: readonly string[] = []): Promise<void> {
+type BuildOptions = {
+  /** Folders that are built, too. */
+  more?: readonly string[];
+  /** Where the sources are; their types are checked then, which those of the project are elsewhere (npm run typecheck). */
+  copy?: string;
+};
+
+/** Builds the project, or a copy of it, into `dist` of a new folder, which has what a deployed one has beside it. */
+export async function buildProgram(folder: string, { more = [], copy }: BuildOptions = {}): Promise<void> {
+  const sources = copy ?? PROJECT;
   await mkdir(folder);
   await Promise.all(
     ['docs', 'node_modules', 'migrations', 'package.json'].map((name) =>
       symlink(join(PROJECT, name), join(folder, name)),
     ),
   );
-  const include = ['src', 'workflows', 'activities', ...more].map((name) => join(PROJECT, name));
+  const include = ['src', 'workflows', 'activities', ...more].map((name) => join(sources, name));
   const compilerOptions = {
-    rootDir: PROJECT,
+    rootDir: sources,
     outDir: join(folder, 'dist'),
     typeRoots: [join(PROJECT, 'node_modules/@types')],
     declaration: false,
-    noCheck: true,
+    types: ['node'],
+    noCheck: copy === undefined,
   };
   const config = join(folder, 'tsconfig.json');
   await writeFile(config, JSON.stringify({ extends: join(PROJECT, 'tsconfig.json'), compilerOptions, include }));
