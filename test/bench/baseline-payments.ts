@@ -4,9 +4,10 @@ import type pg from 'pg';
 import { Pool } from 'undici';
 
 import { newId } from '../../src/lib/ids.ts';
-import { signTelebirr, verifyTelebirr, type SignedMessage } from '../../src/lib/provider-signing.ts';
-import { SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
+import type { SignedMessage } from '../../src/lib/provider-signing.ts';
+import { signTelebirr, verifyTelebirr } from '../../src/providers/telebirr/signing.ts';
 import type { EventName } from '../support/event-catalogue.ts';
+import { SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../support/sandbox-accounts.ts';
 
 const { appKey, appSecret, appId, merchantCode, signatureScheme: scheme } = SANDBOX_TELEBIRR;
 const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.merchantPrivateKey), scheme };
