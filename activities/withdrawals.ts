@@ -1,18 +1,20 @@
+import { untilConfirmed, type UntilConfirmed } from '../src/payouts/states.ts';
 import type { WithdrawalStage, WithdrawalStatus } from '../src/payouts/withdrawals/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { WithdrawalInput } from '../src/payouts/withdrawals/workflow.ts';
 
-/** Status and stage: all that histories contain of a withdrawal. */
-type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };
+/** All that histories contain of a withdrawal. */
+type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage } & UntilConfirmed;
+type WithdrawalNow = { status: WithdrawalStatus; stage: WithdrawalStage; requestedAt: Date };
 
 export type WithdrawalDeps = {
   /** Ends it, where no second person has confirmed it in time. */
-  read: (withdrawalId: string, at: Date) => Promise<WithdrawalReport>;
+  read: (withdrawalId: string, at: Date) => Promise<WithdrawalNow>;
   /** The sandbox's own review, if no operator has decided. */
   autoDecide: (withdrawalId: string, at: Date) => Promise<void>;
   /** Sends it or queries the provider, and applies the report. */
-  check: (withdrawalId: string, at: Date) => Promise<WithdrawalReport>;
+  check: (withdrawalId: string, at: Date) => Promise<WithdrawalNow>;
 };
 
 type WithdrawalRequest = { withdrawalId: string; atMs: number };
@@ -39,6 +41,6 @@ export function createWithdrawalActivities(deps: WithdrawalDeps) {
   });
 }
 
-function reportOf({ status, stage }: WithdrawalReport): WithdrawalReport {
-  return { status, stage };
+function reportOf({ status, stage, requestedAt }: WithdrawalNow): WithdrawalReport {
+  return { status, stage, ...untilConfirmed({ stage, requestedAt }) };
 }

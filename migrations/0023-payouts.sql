@@ -1,5 +1,10 @@
 -- Outgoing money in one table: withdrawals of merchants' balances, and refunds of payments. The amount and the fee are reserved
 -- in the ledger while a payout is PENDING.
+--
+-- The running release writes to these meanwhile: what it commits after the rows are copied would be lost.
+LOCK TABLE withdrawal, refund, withdrawal_approval, withdrawal_resolution, payout_case, provider_callback, bank_receipt
+  IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE payout (
   id                      text PRIMARY KEY,        -- wd_… or rfd_…, also the idempotency key at the provider
   kind                    text NOT NULL CHECK (kind IN ('withdrawal', 'refund')),
@@ -114,7 +119,8 @@ ALTER TABLE payout_approval DROP CONSTRAINT withdrawal_approval_withdrawal_id_fk
 ALTER TABLE payout_case RENAME COLUMN withdrawal_id TO payout_id;
 ALTER TABLE payout_case DROP CONSTRAINT payout_case_withdrawal_id_fkey, ADD FOREIGN KEY (payout_id) REFERENCES payout;
 ALTER INDEX payout_case_withdrawal RENAME TO payout_case_payout;
--- Of refunds, what was written in the timeline of their payment only: decisions, and what no decision followed.
+-- Of refunds, what was written in the timeline of their payment only: decisions, whose operators and status before them are not
+-- known here, and what no decision followed.
 INSERT INTO payout_case (payout_id, status, opened_at, decision, provider_reference, paid_santim, reason, decided_by, closed_at)
   SELECT p.id, 'PENDING', l.occurred_at, l.detail ->> 'outcome', l.detail ->> 'providerReference',
          coalesce(CAST(l.detail ->> 'paidSantim' AS bigint), 0), l.detail ->> 'reason', '{}', l.occurred_at

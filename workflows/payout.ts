@@ -3,12 +3,14 @@ import { continueAsNew, defineSignal, proxyActivities, workflowInfo } from '@tem
 import type { RefundActivities, RefundInput } from '../activities/refunds.ts';
 import type { WithdrawalActivities, WithdrawalInput } from '../activities/withdrawals.ts';
 import { SANDBOX_REVIEW_MS } from '../src/lib/sandbox-review.ts';
+import type { UntilConfirmed } from '../src/payouts/states.ts';
 import { publishEnd, publishStatus, rereadOn } from './visibility.ts';
 
 const FIRST_POLL_MS = 2_000;
 const POLL_MAX_MS = 30 * 60_000;
-/** A person's decision is signalled; the row is also read this often, and ends after 7 days without a confirmation. */
+/** A person's decision is signalled; the row is also read this often, and when the time for a confirmation is over. */
 const DECISION_POLL_MS = 24 * 60 * 60_000;
+const DECISION_POLL_MIN_MS = 60_000;
 
 export const confirmed = defineSignal('confirmed');
 export const approved = defineSignal('approved');
@@ -26,7 +28,7 @@ const { readWithdrawal, autoDecide, checkPayout, checkRefund } = proxyActivities
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
 
-type Report = { status: string; stage: string };
+type Report = { status: string; stage: string } & UntilConfirmed;
 type Wait = ReturnType<typeof rereadOn>;
 
 /**
@@ -73,7 +75,10 @@ async function untilConfirmed(read: () => Promise<Report>, wait: Wait): Promise<
   let report = await read();
   while (report.stage === 'AWAITING_CONFIRMATION') {
     publishStatus(report.stage);
-    await wait(DECISION_POLL_MS, 'waiting for a second person of the merchant to confirm it');
+    // Unknown of one that was read before 2026-11-29.
+    const { confirmableUntilMs = Infinity } = report;
+    const leftMs = Math.max(confirmableUntilMs - Date.now(), DECISION_POLL_MIN_MS);
+    await wait(Math.min(leftMs, DECISION_POLL_MS), 'waiting for a second person of the merchant to confirm it');
     report = await read();
   }
   return report;

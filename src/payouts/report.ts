@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Clock } from '../lib/clock.ts';
 import { first, type Trx } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
@@ -41,7 +43,7 @@ export async function applyReport<Row extends PayoutRow>(
         : null;
     const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock() };
     let row = before;
-    for (const end of other === null ? endsOf(before, outcome) : []) {
+    for (const end of other === null ? endsOf(rules, before, outcome) : []) {
       const changes = { ...checked, ...referencesOf(outcome), ...end.changes };
       row = await transitionPayout(tx, rules, { ...end, before: row, changes, at, notifyWorkflow });
     }
@@ -50,7 +52,8 @@ export async function applyReport<Row extends PayoutRow>(
     if (!isNewest && !isContradiction) return before;
     // The lease of another check stays its own.
     const leaseUntil = isNewest ? null : before.leaseUntil;
-    const unapplied = { outcome, at, changes: { ...checked, leaseUntil }, isOther: other !== null };
+    const changes = isNewest ? { ...checked, leaseUntil } : { leaseUntil };
+    const unapplied = { outcome, at, changes, isOther: other !== null };
     row = await recordUnapplied(tx.trx, rules, { before, ...unapplied });
     if (isContradiction && (await openCase(tx, rules, { row: before, outcome, at }))) {
       const about = { [`${kind}Id`]: id, outcome: outcome.kind, status: before.status, paidBefore: other };
@@ -69,7 +72,11 @@ const CONTRADICTED: Readonly<Record<string, string>> = {
 };
 
 /** The ends that a report causes. Paid and reversed between two queries: both are posted and published. */
-function endsOf(row: PayoutRow, outcome: PayoutOutcome): Pick<Transition, 'to' | 'changes'>[] {
+function endsOf<Row extends PayoutRow>(
+  { finalStatus }: PayoutRules<Row>,
+  row: Row,
+  outcome: PayoutOutcome,
+): Pick<Transition, 'to' | 'changes'>[] {
   const isPending = row.status === 'PENDING';
   if (outcome.kind === 'declined') {
     // Once the provider has reported the payout as paid, in whatever amount, a decline releases nothing.
@@ -77,6 +84,8 @@ function endsOf(row: PayoutRow, outcome: PayoutOutcome): Pick<Transition, 'to' |
     return [{ to: 'FAILED', changes: { failure: outcome.failure } }];
   }
   if (!isPaidReport(outcome) || outcome.currency !== row.currency) return [];
+  // What is never reversed waits for operators.
+  if (outcome.kind === 'reversed' && finalStatus !== 'REVERSED') return [];
   if (isPending && outcome.amountSantim === row.amountSantim) {
     return outcome.kind === 'reversed' ? [{ to: 'SUCCESS' }, { to: 'REVERSED' }] : [{ to: 'SUCCESS' }];
   }
@@ -135,10 +144,10 @@ async function openCase<Row extends PayoutRow>(
 ): Promise<boolean> {
   const isPending = row.status === 'PENDING';
   const cases = await listCases(trx, row.id);
-  // A repeat does not open a decided case again.
-  const isKnown = cases.some((one) => one.evidence !== null && (one.status === 'PENDING') === isPending);
-  if (isKnown && outcome.kind === row.lastOutcome) return false;
   const evidence = evidenceOf(outcome);
+  const latest = cases.findLast((one) => one.evidence !== null && (one.status === 'PENDING') === isPending);
+  // A repeat does not open a decided case again.
+  if (outcome.kind === row.lastOutcome && isDeepStrictEqual(latest?.evidence, evidence)) return false;
   await writeCase(trx, { row, cases, at }, { status: row.status, evidence, openedAt: at });
   const { contradicted } = rules.entries;
   if (!isPending && contradicted) await rules.recordEntry(trx, row, { at, kind: contradicted, detail: evidence });

@@ -9,7 +9,7 @@ import { isLeased } from '../providers/lease.ts';
 import { isContradicted, listCases, wasContradicted, writeCase, type PayoutCase } from './cases.ts';
 import { changePayout, payoutById, stateOf, type PayoutRow } from './queries.ts';
 import { isSlow, readPaid, requireUninvolved, requireUnusedReference, type Resolution } from './resolution.ts';
-import type { PayoutRules } from './rules.ts';
+import type { End, PayoutRules } from './rules.ts';
 import { transitionPayout } from './transition.ts';
 
 /** `missing`: how many more operators must give the same resolution. `isNew`: false for a repeat. */
@@ -23,7 +23,7 @@ export type Subject<Row> = { row: Row; cases: readonly PayoutCase[]; at: Date };
  * Resolves a payout whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that has ended and that
  * its provider contradicts; a refund also before it was sent, as FAILED. An amount not paid is the merchant's again; an amount
  * overpaid, which only the provider's report can establish, is posted to suspense. FAILED becomes SUCCESS and is taken from the
- * balance again; a withdrawal that is SUCCESS and was never paid becomes REVERSED. A provider reference pays one payout only, and
+ * balance again; a withdrawal that is SUCCESS and was never paid becomes REVERSED. Operators may correct a resolution. A provider reference pays one payout only, and
  * no money is returned within an hour. Idempotent. Throws NOT_FOUND, VALIDATION_ERROR, INVALID_STATE, INSUFFICIENT_BALANCE.
  */
 export async function resolvePayout<Row extends PayoutRow>(
@@ -78,12 +78,14 @@ function ensureResolvable<Row extends PayoutRow>(
   { outcome }: Decision,
 ): void {
   const { row, cases, at } = subject;
-  const { corrects, allowed } = rules.resolution;
   const isOther = row.status === (outcome === 'COMPLETED' ? 'FAILED' : 'SUCCESS');
   const wasDecided = cases.some((one) => one.decision !== null);
-  const isCorrection = corrects && isOther && (wasDecided || (row.status === 'FAILED' && wasContradicted(cases)));
+  const isCorrection =
+    isOther && rules.resolution.corrects(row) && (wasDecided || (row.status === 'FAILED' && wasContradicted(cases)));
   if (!isResolvable(rules, subject) && !isCorrection) {
-    throw invalidState(`This ${rules.kind} is ${stateOf(row)}: it can be resolved only while ${allowed}.`);
+    throw invalidState(
+      `This ${rules.kind} is ${stateOf(row)}: it can be resolved only while ${rules.resolution.allowed}.`,
+    );
   }
   if (row.stage === 'CREATED' && outcome === 'COMPLETED') {
     throw invalidState(`This ${rules.kind} was not sent to its provider: it can be resolved as FAILED only.`);
@@ -142,6 +144,12 @@ const WRITE_RESOLUTION = `
     provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
     reason = excluded.reason, resolved_at = excluded.resolved_at`;
 
+/** The status after the resolution. */
+function endOf({ status }: PayoutRow, outcome: Decision['outcome']): End {
+  if (outcome === 'COMPLETED') return 'SUCCESS';
+  return status === 'SUCCESS' ? 'REVERSED' : 'FAILED';
+}
+
 async function execute<Row extends PayoutRow>(
   tx: UnitOfWork,
   rules: PayoutRules<Row>,
@@ -151,7 +159,7 @@ async function execute<Row extends PayoutRow>(
   const isPaid = outcome === 'COMPLETED';
   const detail = { outcome, providerReference, reason, ...(isPaid && { paidSantim: Number(paidSantim) }) };
   const entry = { kind: rules.entries.resolved, detail };
-  const to = isPaid ? 'SUCCESS' : row.status === 'SUCCESS' ? 'REVERSED' : 'FAILED';
+  const to = endOf(row, outcome);
   // It had ended as the operators have found: nothing is posted.
   if (row.status === to) {
     await rules.recordEntry(tx.trx, row, { ...entry, at });

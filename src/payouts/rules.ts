@@ -77,8 +77,8 @@ export type PayoutRules<Row extends PayoutRow = PayoutRow> = {
   resolution: {
     /** Whether one that was not sent may be resolved, as FAILED. */
     ofUnsent: boolean;
-    /** Whether operators may correct what they, or a contradicted provider, have ended. */
-    corrects: boolean;
+    /** Whether operators may correct how they, or a contradicted provider, have ended it. */
+    corrects: (row: Row) => boolean;
     /** In which states, in words. */
     allowed: string;
     /** From how many operators the same resolution is needed. */

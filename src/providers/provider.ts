@@ -80,7 +80,7 @@ export type PayoutDestination =
  * - initiate: until a reply is known. The provider rejects the repeat because the order exists, or returns the order again.
  *   Any other rejection of a repeat may not be about the first submission, so the order is queried (src/payments/sync.ts).
  * - payout, refund: only after queryPayout or queryRefund returned not-found; an unknown outcome is queried, for as long as it takes
- *   (outgoing.ts). Sent again all the same, it returns the state of the first submission.
+ *   (src/payouts/check.ts). Sent again all the same, it returns the state of the first submission.
  */
 type Order = { orderId: string; amountSantim: Santim; currency: string; notifyUrl: string };
 
@@ -158,7 +158,7 @@ export type PayoutFailure = Omit<ProviderFailure, 'code'> & { code: ProviderFail
 
 /**
  * A callback's order and whether its signature is valid. Even a verified callback only triggers a query (`query`,
- * `queryPayout` or `queryRefund`; src/payments/sync.ts, outgoing.ts). `orderId` is ours: pat_…, wd_… or rfd_….
+ * `queryPayout` or `queryRefund`; src/payments/sync.ts, src/payouts/check.ts). `orderId` is ours: pat_…, wd_… or rfd_….
  */
 export type ParsedCallback = { verified: true; orderId: string } | { verified: false; problem: string };
 

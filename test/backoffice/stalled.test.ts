@@ -96,6 +96,8 @@ describe('stalled work', () => {
     ['SUBMITTED', 23 * 60, sent],
     ['SUBMITTED', 25 * 60, 'Sent over a day ago, and not paid yet: operators may resolve it'],
     ['UNDER_REVIEW', 25 * 60, null],
+    ['AWAITING_CONFIRMATION', (7 * 24 + 1) * 60, null],
+    ['AWAITING_CONFIRMATION', (7 * 24 + 3) * 60, 'Not confirmed in time, and not ended yet'],
   ])('of a withdrawal that has been %s for %i minutes: %s', async (stage, minutes, what) => {
     const id = await withdrawal();
     const values = { id, stage, at: ago(minutes * 60_000), submitted: stage === 'SUBMITTED' || stage === 'UNKNOWN' };

@@ -61,6 +61,9 @@ export type ModelRefund = {
   isReportedPaid: boolean;
   /** All such amounts. */
   reportedPaid: Santim[];
+  /** The provider's latest outcome, and the amount by which it has contradicted the end: a repeat contradicts nothing anew. */
+  lastKind: string | null;
+  contradictedBy: Santim | null;
   paidSantim: Santim;
   recovered: Santim;
 };
@@ -239,12 +242,17 @@ export function applyPayoutOutcome(payout: Payout, outcome: PayoutOutcome): void
 /** Applies a provider's outcome of a refund: paid never becomes failed, and only its own amount ends it. */
 export function applyRefundOutcome(refund: ModelRefund, outcome: RefundOutcome): void {
   const isPending = refund.status === 'PENDING';
+  const { lastKind } = refund;
+  refund.lastKind = outcome.kind;
   if (outcome.kind === 'declined' && isPending && !refund.isReportedPaid) refund.status = 'FAILED';
   if (outcome.kind !== 'succeeded') return;
-  if (isPending && outcome.amountSantim === refund.amountSantim) refund.status = 'SUCCESS';
+  const { amountSantim } = outcome;
+  if (isPending && amountSantim === refund.amountSantim) refund.status = 'SUCCESS';
   else if (refund.status !== 'SUCCESS') {
-    refund.isReportedPaid = true;
-    refund.reportedPaid.push(outcome.amountSantim);
+    refund.reportedPaid.push(amountSantim);
+    const isRepeat = !isPending && lastKind === outcome.kind && refund.contradictedBy === amountSantim;
+    if (!isRepeat) refund.isReportedPaid = true;
+    if (!isPending) refund.contradictedBy = amountSantim;
   }
 }
 

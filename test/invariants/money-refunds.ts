@@ -74,7 +74,13 @@ function refund(scenario: Scenario, payment: Payment | undefined, { santim, retu
     },
     record: () => {
       const made = { id, requested, amountSantim, feeBack, sentAt: null, isReportedPaid: false } as const;
-      const unpaid = { reportedPaid: [], paidSantim: amountSantim, recovered: 0n };
+      const unpaid = {
+        reportedPaid: [],
+        lastKind: null,
+        contradictedBy: null,
+        paidSantim: amountSantim,
+        recovered: 0n,
+      };
       books.refunds.push({ ...wanted, ...made, ...unpaid, status: 'PENDING' });
     },
   };
@@ -168,10 +174,11 @@ function resolve(scenario: Scenario, one: ModelRefund, step: Resolve): PlannedCa
   const isUnsent = one.status === 'PENDING' && one.sentAt === null && outcome === 'FAILED';
   const isEarly = outcome === 'FAILED' && at.getTime() - (one.sentAt ?? at).getTime() < 3_600_000;
   const isContradicted = one.status === 'FAILED' && one.isReportedPaid;
-  const isLate = isContradicted && outcome === 'COMPLETED';
+  // Also once operators have found that it was not paid.
+  const isLate = one.status === 'FAILED' && one.reportedPaid.length > 0 && outcome === 'COMPLETED';
   const paid = paidAs(one, paidSantim ?? one.amountSantim, isLate ? lateFeeBackOf(books, one) : one.feeBack);
   const lacks = isLate && costOf(paid) > expectedOf(books).available;
-  const isPossible = (isOpen && !isEarly) || (isContradicted && !lacks);
+  const isPossible = (isOpen && !isEarly) || ((isContradicted || isLate) && !lacks);
   return {
     mustChange: isUnsent || (isPossible && isPayable(books, one, paid.paidSantim) ? null : false),
     call: () =>

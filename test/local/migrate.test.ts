@@ -15,7 +15,7 @@ import { UNRELEASED_SCHEMA } from './unreleased-schema.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../migrations');
 /** The numbers before are the first release, which creates the tables. */
-const FIRST_ON_EXISTING_TABLES = '0016';
+const FIRST_ON_EXISTING_TABLES = '0024';
 
 test('a migration does not block writers of a table that has rows', async () => {
   const files = (await sqlFilesIn(MIGRATIONS)).filter((file) => file >= FIRST_ON_EXISTING_TABLES);

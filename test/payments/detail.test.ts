@@ -107,7 +107,7 @@ describe('one transaction', () => {
       expect(body.data.timeline.map(({ kind, detail }: Entry) => ({ kind, detail }))).toEqual(written);
       for (const { kind } of written) kinds.add(kind);
     }
-    // Those of refunds: test/payments/refunds/doubt.test.ts.
+    // Those of refunds: test/payouts/refunds/doubt.test.ts.
     const own = Object.keys(TIMELINE).filter((kind) => !kind.startsWith('refund.'));
     expect([...kinds].toSorted()).toEqual(own.toSorted());
   });

@@ -44,11 +44,13 @@ export const STALLED_REFUNDS: WorkItemSource = {
   sql: `${items(
     `'REFUND_PENDING'`,
     SENT,
-    `CASE WHEN r.stage = 'CREATED' THEN 'Not sent yet: operators may resolve it as failed'
+    `CASE WHEN r.stage = 'AWAITING_CONFIRMATION' THEN 'Not confirmed in time, and not ended yet'
+          WHEN r.stage = 'CREATED' THEN 'Not sent yet: operators may resolve it as failed'
           WHEN r.submitted_at < ${before('1 day')} THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
           ELSE 'Sent, and not paid yet' END`,
   )}
-    WHERE r.kind = 'refund' AND r.status = 'PENDING' AND ((r.stage = 'CREATED' AND ${SENT} < ${before('5 minutes')})
+    WHERE r.kind = 'refund' AND r.status = 'PENDING' AND ((r.stage = 'AWAITING_CONFIRMATION' AND r.requested_at < ${before('7 days 2 hours')})
+      OR (r.stage = 'CREATED' AND ${SENT} < ${before('5 minutes')})
       OR (r.stage IN ('SUBMITTED', 'UNKNOWN') AND r.submitted_at < ${before('1 hour')}))`,
 };
 

@@ -22,8 +22,8 @@ export type RefundRow = PayoutRow<'refund', RefundStatus, RefundStage> & {
   returnFee: boolean;
 };
 
-/** A refund of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
-export const { read: readRefund, lock: lockRefund, update: updateRefund } = payoutById<RefundRow>('refund');
+/** A refund of any merchant by its id; locked until the end of the transaction. Throw NOT_FOUND. */
+export const { read: readRefund, lock: lockRefund } = payoutById<RefundRow>('refund');
 
 /** One refund of the merchant, by our id or its own reference. Throws NOT_FOUND. */
 export const findRefund = async (db: Queryable, scope: MerchantScope, idOrReference: string) =>

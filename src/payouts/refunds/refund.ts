@@ -78,13 +78,14 @@ export const REFUND: PayoutRules<RefundRow> = {
         retryable: true,
       },
     },
-    says: ': it fails.',
+    says: ': it will fail.',
   },
 
   contradicts: { succeeded: ['PENDING', 'FAILED'], declined: ['PENDING'] },
   resolution: {
     ofUnsent: true,
-    corrects: false,
+    // One that was never reported as paid has freed its part of the payment.
+    corrects: ({ status, firstReportedPaidAt }) => status === 'FAILED' && firstReportedPaidAt !== null,
     allowed: 'CREATED, UNKNOWN, SUBMITTED for a day, or FAILED and reported as paid',
     operatorsNeeded: () => 1,
     readMostPaid,

@@ -67,17 +67,19 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
     FROM payout_case c JOIN payout w ON w.kind = 'withdrawal' AND w.id = c.payout_id WHERE ${isContradictedSql('w')}`),
 };
 
-/** Withdrawals that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
+/** Withdrawals that are late: not ended two hours after the time for a confirmation, not sent after 5 minutes, or accepted and not paid after an hour. */
 export const STALLED_WITHDRAWALS: WorkItemSource = {
   kinds: ['WITHDRAWAL_PENDING'],
   sql: itemsSql(`
     SELECT 'WITHDRAWAL_PENDING', w.id, ${SENT},
-      CASE WHEN w.stage = 'CREATED' THEN 'Not sent yet'
+      CASE WHEN w.stage = 'AWAITING_CONFIRMATION' THEN 'Not confirmed in time, and not ended yet'
+           WHEN w.stage = 'CREATED' THEN 'Not sent yet'
            WHEN w.submitted_at < ${before('1 day')} THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
            ELSE 'Sent, and not paid yet' END,
       jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome)
     FROM payout w
-    WHERE w.kind = 'withdrawal' AND w.status = 'PENDING' AND ((w.stage = 'CREATED' AND ${READY} < ${before('5 minutes')})
+    WHERE w.kind = 'withdrawal' AND w.status = 'PENDING' AND ((w.stage = 'AWAITING_CONFIRMATION' AND w.requested_at < ${before('7 days 2 hours')})
+      OR (w.stage = 'CREATED' AND ${READY} < ${before('5 minutes')})
       OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < ${before('1 hour')}))`),
 };
 

@@ -26,12 +26,8 @@ export type WithdrawalRow = PayoutRow<'withdrawal', WithdrawalStatus, Withdrawal
   reversedAt: Date | null;
 };
 
-/** A withdrawal of any merchant by its id; locked until the end of the transaction; changed, once locked. Throw NOT_FOUND. */
-export const {
-  read: readWithdrawal,
-  lock: lockWithdrawal,
-  update: updateWithdrawal,
-} = payoutById<WithdrawalRow>('withdrawal');
+/** A withdrawal of any merchant by its id; locked until the end of the transaction. Throw NOT_FOUND. */
+export const { read: readWithdrawal, lock: lockWithdrawal } = payoutById<WithdrawalRow>('withdrawal');
 
 /** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
 export const findWithdrawal = async (db: Queryable, scope: MerchantScope, idOrReference: string) =>
@@ -63,7 +59,7 @@ export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
 /** A phone or a bank account, and the beneficiary's name. */
 export type Destination = PayoutDestination & { accountName: string };
 
-/** The key of a beneficiary, as the index on `withdrawal` has it. */
+/** The key of a beneficiary, as the index `payout_beneficiary` has it. */
 export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }

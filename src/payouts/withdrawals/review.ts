@@ -10,10 +10,11 @@ import { recordTimeline } from '../../lib/timeline.ts';
 import { requireNotSuspended } from '../../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { stateOf } from '../queries.ts';
+import { changePayout } from '../queries.ts';
 import { requireUninvolved } from '../resolution.ts';
 import type { Transition } from '../rules.ts';
 import { transitionPayout } from '../transition.ts';
-import { listApprovals, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import { listApprovals, lockWithdrawal, type WithdrawalRow } from './queries.ts';
 import { UNSENT_STAGES, type ReviewReason } from './states.ts';
 import { WITHDRAWAL } from './withdrawal.ts';
 import { withdrawalMessage } from './workflow.ts';
@@ -74,7 +75,7 @@ export async function approveWithdrawal(
   if (row.stage !== 'UNDER_REVIEW') {
     throw invalidState(`This withdrawal is ${stateOf(row)}: only one under review can be decided.`);
   }
-  // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (sync.ts).
+  // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (withdrawal.ts).
   if (notifyWorkflow) {
     const what = 'this withdrawal is not approved';
     await requireNotSuspended(trx, row.merchantId, { what, instead: 'reject the withdrawal' });
@@ -89,7 +90,7 @@ export async function approveWithdrawal(
   await insertRow(trx, 'payout_approval', { payoutId: id, operatorId, approvedAt: at });
   await recordTimeline(trx, id, { at, kind: 'review.approved', detail: { approvalsMissing } });
   const stage = approvalsMissing === 0 ? 'CREATED' : row.stage;
-  const updated = await updateWithdrawal(tx.trx, row, { version: row.version + 1, stage });
+  const updated = await changePayout(tx.trx, row, { version: row.version + 1, stage });
   if (approvalsMissing === 0 && notifyWorkflow) await tx.enqueue([withdrawalMessage(id, 'approved')]);
   return updated;
 }

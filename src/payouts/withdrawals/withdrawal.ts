@@ -57,13 +57,13 @@ export const WITHDRAWAL: PayoutRules<WithdrawalRow> = {
 
   confirm,
   declined: (reason) => ({ to: 'CANCELLED', entry: { kind: 'confirmation.declined', detail: { reason } } }),
-  unconfirmed: { to: 'CANCELLED', entry: { kind: 'confirmation.expired' }, says: '; it is cancelled.' },
+  unconfirmed: { to: 'CANCELLED', entry: { kind: 'confirmation.expired' }, says: '; it will be cancelled.' },
   notifyUnconfirmed,
 
   contradicts: { succeeded: ['PENDING', 'FAILED'], declined: ['PENDING', 'SUCCESS'], reversed: ['PENDING', 'SUCCESS'] },
   resolution: {
     ofUnsent: false,
-    corrects: true,
+    corrects: () => true,
     allowed: 'UNKNOWN, SUBMITTED for a day, or contradicted by its provider after it ended',
     // As many as have approved it.
     operatorsNeeded: ({ approvalsNeeded }) => Math.max(approvalsNeeded, 1),

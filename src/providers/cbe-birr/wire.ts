@@ -67,8 +67,9 @@ const Order = z
 /** Calls of the service, signed: all are POSTs in one shape, with the fields of the till. */
 export function createCbeBirrWire(
   { http, clock, timeoutMs }: ProviderDeps,
-  { baseUrl, hashKey, ...till }: CbeBirrConfig,
+  { baseUrl, hashKey, companyName, tillCode, token }: CbeBirrConfig,
 ) {
+  const till = { companyName, tillCode, token };
   const call = (path: string, fields: Record<string, string>): Promise<Reply | Unknown> => {
     // `yyyy-MM-dd HH:mm:ss` in Addis Ababa.
     const transactionTime = inAddis(clock()).toISOString().slice(0, 19).replace('T', ' ');

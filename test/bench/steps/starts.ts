@@ -86,6 +86,9 @@ async function besideWaiting(bench: Bench, fixture: Fixture): Promise<void> {
     row({ beside: `${count}`, ...beside });
     bench.sheet.measured('startsBesideP50', beside['p50 ms'] / alone['p50 ms']);
     bench.sheet.measured('startsBesideP99', beside['p99 ms'] / alone['p99 ms']);
+    bench.sheet.measured('startsBesideRetries', beside['retries late, p50 ms'] / alone['retries late, p50 ms']);
+    bench.sheet.measured('startsBesideMoney', beside['money p99 ms'] / alone['money p99 ms']);
+    bench.sheet.measured('startsRate', beside['started/s']);
     await fixture.asOwner('TRUNCATE webhook_workflow_start');
   } finally {
     await release(ours);

@@ -106,9 +106,9 @@ describe('the demo data after a killed first run', () => {
   });
 
   test('has withdrawals and settlements in every status, and a consistent ledger', async () => {
-    const each = async (column: string, table: string) =>
-      (await database.db.knex()(table).distinct({ one: column })).map(({ one }: { one: string }) => one).toSorted();
-    expect(await each('status', "payout WHERE kind = 'withdrawal'")).toEqual([...WITHDRAWAL_STATUSES].toSorted());
+    const each = async (one: string, table: string, where: object = {}) =>
+      (await database.db.knex()(table).where(where).distinct({ one })).map((row) => String(row.one)).toSorted();
+    expect(await each('status', 'payout', { kind: 'withdrawal' })).toEqual([...WITHDRAWAL_STATUSES].toSorted());
     expect(await each('status', 'settlement')).toEqual([...SETTLEMENT_STATUSES].toSorted());
     expect(await count('payout', "kind = 'withdrawal' AND stage IN ('UNDER_REVIEW', 'SUBMITTED')")).toBe(2);
     expect(await each('action', 'operator_audit')).toContain('settlement.failed');

@@ -2,8 +2,7 @@ import { listWorkItems, REVIEW_ITEMS } from '../../../src/backoffice/work-queue.
 import { HOUR_MS } from '../../../src/lib/dates.ts';
 import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
-import { recheckOutgoing } from '../../../src/payouts/check.ts';
-import { createCheck } from '../../../src/payouts/check.ts';
+import { createCheck, recheckOutgoing } from '../../../src/payouts/check.ts';
 import { REFUND } from '../../../src/payouts/refunds/refund.ts';
 import type { RefundOutcome } from '../../../src/providers/provider.ts';
 import { CHECK, COMPLETED, DECLINED, FAILED, NOT_THERE, returned, TAKEN, useRefundFixture } from './fixture.ts';
@@ -54,6 +53,19 @@ describe('a refund that had failed and is reported as paid', () => {
     await fixture.report(id, DECLINED);
     await reportLate(id);
     expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
+  });
+
+  test('resolved as failed by mistake it can be corrected, and another amount is asked about again', async () => {
+    const id = await declined();
+    await reportLate(id);
+    await fixture.resolve(id, FAILED);
+    await fixture.report(id, returned(150_00n, 'LATE-1'));
+    expect(await queue()).toEqual([`REFUND_CONFLICT ${id}`]);
+    await fixture.resolve(id, FAILED);
+    const found = { ...COMPLETED, providerReference: 'LATE-9' };
+    expect((await fixture.resolve(id, found)).row.status).toBe('SUCCESS');
+    expect(await fixture.balance()).toEqual([0n, 0n]);
+    await expect(fixture.resolve(id, FAILED)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
   test('gives back no more of the fee than another one has left of it that was sent meanwhile', async () => {
