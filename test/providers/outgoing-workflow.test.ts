@@ -17,8 +17,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A withdrawal without a message to its workflow: seconds since it was created, sent and last queried. */
-type State = { stage: string; created?: number; sent?: number; queried?: number; environment?: string };
+/** A withdrawal without a message to its workflow: seconds since it was created, requested, sent and last queried. */
+type State = {
+  stage: string;
+  created?: number;
+  requested?: number;
+  sent?: number;
+  queried?: number;
+  environment?: string;
+};
 
 async function build({ sent, queried, ...state }: State): Promise<string> {
   const { id } = await withdraw(fixture, scope);
@@ -26,15 +33,25 @@ async function build({ sent, queried, ...state }: State): Promise<string> {
   await rows(
     fixture.db,
     `WITH taken AS (DELETE FROM outbox)
-     UPDATE payout SET stage = :stage, environment = :environment, created_at = ${ago('created')},
+     UPDATE payout SET stage = :stage, environment = :environment, created_at = ${ago('created')}, requested_at = ${ago('requested')},
        submitted_at = ${ago('sent')}, last_checked_at = ${ago('queried')} WHERE id = :id`,
-    { id, created: 10_000, environment: 'sandbox', ...state, sent: sent ?? null, queried: queried ?? null },
+    {
+      id,
+      created: 10_000,
+      requested: 100,
+      environment: 'sandbox',
+      ...state,
+      sent: sent ?? null,
+      queried: queried ?? null,
+    },
   );
   return id;
 }
 
 const isFound = async (id: string, onlyPastDue: boolean) =>
   (await findRecoverableWithdrawals(fixture.db, { after: '', limit: 100, onlyPastDue })).some((one) => one.id === id);
+
+const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
 test.each<[State, 'no run' | 'full runs' | 'all runs']>([
   [{ stage: 'CREATED', created: 25 }, 'no run'],
@@ -44,7 +61,8 @@ test.each<[State, 'no run' | 'full runs' | 'all runs']>([
   [{ stage: 'SUBMITTED', sent: 600, queried: 335 }, 'all runs'],
   [{ stage: 'UNKNOWN', sent: 9_000, queried: 1_855 }, 'full runs'],
   [{ stage: 'UNKNOWN', sent: 9_000, queried: 1_865 }, 'all runs'],
-  [{ stage: 'AWAITING_CONFIRMATION' }, 'full runs'],
+  [{ stage: 'AWAITING_CONFIRMATION', requested: WEEK_SECONDS + 59 * 60 }, 'full runs'],
+  [{ stage: 'AWAITING_CONFIRMATION', requested: WEEK_SECONDS + 61 * 60 }, 'all runs'],
   [{ stage: 'UNDER_REVIEW' }, 'all runs'],
   [{ stage: 'UNDER_REVIEW', environment: 'live' }, 'full runs'],
 ])('a withdrawal %o is found by %s of the recovery', async (state, runs) => {

@@ -44,10 +44,11 @@ async function sent(): Promise<string> {
   return id;
 }
 
+/** By name: those of one file have one time. */
 const audited = (resourceId: string) =>
   rows<{ action: string; reason: string }>(
     database.db,
-    `SELECT action, reason FROM operator_audit WHERE resource_id = :resourceId AND operator_id = 'opr_1' ORDER BY occurred_at, id`,
+    `SELECT action, reason FROM operator_audit WHERE resource_id = :resourceId AND operator_id = 'opr_1' ORDER BY action`,
     { resourceId },
   );
 
